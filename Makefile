@@ -1,0 +1,55 @@
+# A bare machine needs Python 3.11 or later (with venv), make, and the package registries.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.requirements-run-stamp
+STAMP := $(VENV)/.requirements-stamp
+
+.PHONY: setup-run setup system demo test lint nightly clean
+
+# What running needs; pip gets setuptools and wheel to unpack the demo's source archives.
+setup-run: $(RUN_STAMP)
+
+$(RUN_STAMP): requirements.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -r requirements.txt -c requirements-dev.txt \
+	  setuptools wheel
+	touch $@
+
+# What development and tests need on top.
+setup: $(STAMP)
+
+$(STAMP): $(RUN_STAMP) requirements-dev.txt
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@
+
+# nginx and Chromium for the tests that need them; only root can install.
+system:
+	@export PATH="$$PATH:/usr/sbin:/sbin"; missing=(); \
+	for tool in nginx chromium; do command -v $$tool >/dev/null || missing+=($$tool); done; \
+	if (( $${#missing[@]} == 0 )); then exit 0; fi; \
+	if (( $$(id -u) != 0 )); then \
+	  echo "not installed: $${missing[*]} (tests that need them are skipped)"; exit 0; fi; \
+	apt-get update --quiet; \
+	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$${missing[@]}"
+
+# Two releases of a real documentation on loopback, with the real model; about a minute.
+demo: setup-run
+	$(BIN)/python -m demo
+
+test: setup system
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+
+nightly: setup system
+	$(BIN)/python -m pytest -m nightly 2>&1 | tee docs/nightly.log
+
+clean:
+	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

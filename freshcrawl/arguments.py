@@ -1,0 +1,101 @@
+"""Arguments of the spider (``-a NAME=VALUE``) and the site that they name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.urls import slug, url_key
+from freshcrawl.sites import SiteConfig, checked_url, load_sites, make_site
+from freshcrawl.state import open_for_reading, site_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KNOWN = ("url", "site", "full", "dry_run")
+
+
+@dataclass(frozen=True, slots=True)
+class SpiderArguments:
+    """What was asked for on the command line; neither ``url`` nor ``site`` means every due site."""
+
+    url: str = ""
+    site: str = ""
+    full: bool = False
+    dry_run: bool = False
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Self:
+        """Read spider arguments; names with a leading underscore are Scrapyd's own.
+
+        Raises:
+            ConfigError: an argument is unknown or has a value that cannot be used.
+        """
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            if name.startswith("_"):
+                continue
+            if name not in KNOWN:
+                raise ConfigError(f"unknown argument -a {name}=...; known: {', '.join(KNOWN)}")
+            flag = name in {"full", "dry_run"}
+            values[name] = _flag(name, str(value)) if flag else str(value).strip()
+        if values.get("url") and values.get("site"):
+            raise ConfigError("give -a url=... or -a site=..., not both")
+        return cls(**values)
+
+    def site_config(self, config: Config) -> SiteConfig:
+        """Return the site that is named: from ``sites.toml``, the state, or the URL itself.
+
+        Raises:
+            ConfigError: no site is named, or there is none of that name.
+            StoreError: the state of the site cannot be read.
+        """
+        sites = load_sites(config)
+        if self.url:
+            url = checked_url(self.url, "-a url")
+            listed = (site for site in sites.values() if url_key(site.url) == url_key(url))
+            return (
+                next(listed, None)
+                or sites.get(slug(url))
+                or _from_state(config, slug(url))
+                or make_site({"url": url}, "-a url")
+            )
+        if self.site in sites:
+            return sites[self.site]
+        if known := _from_state(config, self.site):
+            return known
+        names = ", ".join(sorted({*sites, *site_names(config)})) or "none yet"
+        if not self.site:
+            raise ConfigError(f"no site named: give -a url=https://... or -a site=NAME ({names})")
+        raise ConfigError(f"unknown site {self.site!r}; known: {names}")
+
+
+def known_sites(config: Config) -> dict[str, SiteConfig]:
+    """Return the sites by name: those of ``sites.toml``, then those that only have state."""
+    sites = load_sites(config)
+    for name in site_names(config):
+        if name not in sites and (site := _from_state(config, name)):
+            sites[name] = site
+    return sites
+
+
+def _from_state(config: Config, name: str) -> SiteConfig | None:
+    """Return a site as its last run had it; the state of other sites is not touched."""
+    if name not in site_names(config):
+        return None
+    state = open_for_reading(config, name)
+    try:
+        table = state.site_table()
+    finally:
+        state.close()
+    return None if table is None else make_site(table, f"state of {name}")
+
+
+def _flag(name: str, value: str) -> bool:
+    text = value.strip().lower()
+    if text in {"1", "true", "yes"}:
+        return True
+    if text in {"0", "false", "no", ""}:
+        return False
+    raise ConfigError(f"-a {name}={value!r}: expected 1 or 0")

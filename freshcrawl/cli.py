@@ -1,0 +1,102 @@
+"""What the commands share: exit codes, settings, clean output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from freshcrawl.config import Config, ConfigError
+from freshcrawl.state import SiteState, open_for_reading, site_names
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.locks import LockedError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+
+OK, ERROR, USAGE, HELD, INCOMPLETE, LOCKED = range(6)
+QUIET: dict[str, Any] = {"LOG_ENABLED": False}
+"""``default_settings`` of commands that only read: stdout and stderr stay clean."""
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--site`` and ``--json``."""
+    parser.add_argument("--site", metavar="NAME", default="", help="only this site")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run a command's work; return its exit code, with errors as one line on stderr.
+
+    Raises:
+        UsageError: a setting or argument cannot be used (exit code 2).
+    """
+    try:
+        return work()
+    except ConfigError as error:
+        raise UsageError(str(error), print_help=False) from None
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; Python must not complain while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except (StoreError, OSError) as error:
+        return report_error(error)
+
+
+def report_error(error: BaseException) -> int:
+    """Print an error as one line; return its exit code."""
+    print(f"freshcrawl: {error}", file=sys.stderr)
+    if isinstance(error, ConfigError):
+        return USAGE
+    return LOCKED if isinstance(error, LockedError) else ERROR
+
+
+def config_of(settings: BaseSettings | None) -> Config:
+    """Return the configuration of a command.
+
+    Raises:
+        ConfigError: a setting cannot be used.
+    """
+    if settings is None:
+        raise ConfigError("no settings: run inside a Scrapy project")
+    return Config.from_settings(settings)
+
+
+def chosen_sites(config: Config, site: str) -> list[str]:
+    """Return the names of the sites a command is about: the one named, else all with state."""
+    return [site] if site else site_names(config)
+
+
+def each_state(config: Config, site: str, work: Callable[[SiteState], Any]) -> list[Any]:
+    """Return what ``work`` gives for each chosen site, opened for reading one by one.
+
+    Raises:
+        StoreError: a site has no state or it cannot be read.
+    """
+    results = []
+    for name in chosen_sites(config, site):
+        state = open_for_reading(config, name)
+        try:
+            results.append(work(state))
+        finally:
+            state.close()
+    return results
+
+
+def print_json(data: Any) -> None:
+    """Print JSON on stdout."""
+    print(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def ago(seconds: float) -> str:
+    """Return a duration in words with one unit, such as ``3 h``."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if abs(seconds) >= size * 1.5:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

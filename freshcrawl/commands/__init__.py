@@ -1,0 +1,1 @@
+"""``scrapy`` sub-commands: one concrete command a module, named after it."""

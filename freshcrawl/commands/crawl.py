@@ -1,0 +1,129 @@
+"""``scrapy crawl``: as Scrapy's own, but ``docs`` without a site runs every due one."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands.crawl import Command as CrawlCommand
+
+from freshcrawl import cli
+from freshcrawl.arguments import SpiderArguments, known_sites
+from freshcrawl.clock import make_clock
+from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.schedule import is_due
+from freshcrawl.extensions import get_run
+from freshcrawl.state import open_for_reading, site_names
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    import argparse
+    import asyncio
+
+    from scrapy.crawler import Crawler
+
+    from freshcrawl.core.report import RunReport
+    from freshcrawl.sites import SiteConfig
+
+logger = logging.getLogger(__name__)
+
+SPIDER = "docs"
+
+
+class Command(CrawlCommand):
+    """One Crawler a site; the exit code is that of the site with the most serious outcome."""
+
+    def short_desc(self) -> str:
+        """Return what the command does, for the list of commands."""
+        return "Run a spider; 'docs' without -a url or -a site refreshes every due site"
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the crawl and set the exit code."""
+        if args != [SPIDER]:
+            super().run(args, opts)
+            return
+        self.exitcode = cli.guarded(lambda: self._logged(opts.spargs))
+
+    def _logged(self, given: dict[str, Any]) -> int:
+        try:
+            return self._crawl(given)
+        except (ConfigError, StoreError, OSError) as error:
+            self._to_log_file(error)
+            raise
+
+    def _to_log_file(self, error: BaseException) -> None:
+        """Log an error where only the log file is shown, as by Scrapyd; else stderr has it."""
+        if self.settings is not None and self.settings["LOG_FILE"]:
+            logger.error("%(error)s", {"error": error})
+
+    def _crawl(self, given: dict[str, Any]) -> int:
+        config = cli.config_of(self.settings)
+        arguments = SpiderArguments.parse(given)
+        if not config.enabled:
+            raise ConfigError("FRESHCRAWL_ENABLED is false: nothing would be kept")
+        sites = sites_to_crawl(config, arguments)
+        if not sites:
+            print("nothing is due")
+            return cli.OK
+        rest = {name: value for name, value in given.items() if name not in {"url", "site"}}
+        if self.crawler_process is None:
+            raise ConfigError("scrapy crawl needs a crawler process")
+        jobs: list[tuple[Crawler, Any]] = []
+        for site in sites:
+            crawler = self._create_crawler(SPIDER)
+            named = {"url": arguments.url} if arguments.url else {"site": site.name}
+            jobs.append((crawler, self.crawler_process.crawl(crawler, **rest, **named)))
+        self.crawler_process.start()
+        return max(self._exit_code(crawler, task) for crawler, task in jobs)
+
+    def _exit_code(self, crawler: Crawler, task: asyncio.Task[None]) -> int:
+        error = task.exception() if task.done() and not task.cancelled() else None
+        if isinstance(error, (ConfigError, StoreError)):
+            self._to_log_file(error)
+            return cli.report_error(error)
+        if error is not None:
+            logger.error("the crawl could not start", exc_info=error)
+            return cli.ERROR
+        run = get_run(crawler)
+        return cli.ERROR if run is None else report_exit_code(run.report)
+
+
+def sites_to_crawl(config: Config, arguments: SpiderArguments) -> list[SiteConfig]:
+    """Return the site that is named, or every site with something due, by name.
+
+    Raises:
+        ConfigError: no site is known, or the named one is not.
+    """
+    if arguments.url or arguments.site:
+        return [arguments.site_config(config)]
+    sites = known_sites(config)
+    if not sites:
+        raise ConfigError("no site is known yet: give -a url=https://docs.example.com/")
+    return [
+        site for name, site in sorted(sites.items()) if arguments.full or site_is_due(config, name)
+    ]
+
+
+def site_is_due(config: Config, name: str) -> bool:
+    """Tell whether a site was never crawled, has a page due, or was not discovered lately."""
+    if name not in site_names(config):
+        return True
+    now = make_clock(config.clock_offset_secs)()
+    state = open_for_reading(config, name)
+    try:
+        reports = state.reports()
+        last = reports[-1].started_at if reports else 0.0
+        if now - last >= config.discovery_interval_secs:
+            return True
+        return any(is_due(record, now) for record in state.pages().values())
+    finally:
+        state.close()
+
+
+def report_exit_code(report: RunReport) -> int:
+    """Return the exit code that a finished run's report stands for."""
+    if report.status != "ok":
+        return cli.ERROR
+    if report.held:
+        return cli.HELD
+    return cli.INCOMPLETE if report.incomplete_reasons else cli.OK

@@ -1,0 +1,80 @@
+"""``scrapy due``: which pages the next run would check, soonest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+
+from freshcrawl import cli
+from freshcrawl.clock import make_clock
+from freshcrawl.core.report import iso
+
+if TYPE_CHECKING:
+    import argparse
+
+    from freshcrawl.state import SiteState
+
+
+class Command(ScrapyCommand):
+    """Lists pages by the time of their next check."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = cli.QUIET
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "List the pages that are due, and when the others will be"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options."""
+        super().add_options(parser)
+        cli.add_common_options(parser)
+        parser.add_argument("--all", action="store_true", help="also pages that are not due yet")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print the queue."""
+        self.exitcode = cli.guarded(lambda: self._due(opts))
+
+    def _due(self, opts: argparse.Namespace) -> int:
+        config = cli.config_of(self.settings)
+        now = make_clock(config.clock_offset_secs)()
+        rows = [
+            row
+            for rows in cli.each_state(config, opts.site, lambda state: queue(state, now))
+            for row in rows
+            if row["due"] or opts.all
+        ]
+        rows.sort(key=lambda row: (row["next_due"] or "", row["key"]))
+        if opts.json:
+            cli.print_json(rows)
+        else:
+            print_queue(rows)
+        return cli.OK
+
+
+def queue(state: SiteState, now: float) -> list[dict[str, Any]]:
+    """Return a row for each page of a site."""
+    return [
+        {
+            "site": state.name,
+            "key": record.key,
+            "url": record.url,
+            "status": record.status,
+            "due": record.next_due <= now,
+            "next_due": iso(record.next_due),
+            "interval_s": record.interval,
+            "last_checked": iso(record.last_checked),
+        }
+        for record in state.pages().values()
+    ]
+
+
+def print_queue(rows: list[dict[str, Any]]) -> None:
+    """Print the queue for reading."""
+    if not rows:
+        print("nothing is due")
+    for row in rows:
+        when = "due" if row["due"] else row["next_due"]
+        print(f"{when:<26} every {cli.ago(row['interval_s']):<7} {row['status']:<8} {row['url']}")

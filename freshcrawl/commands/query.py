@@ -1,0 +1,94 @@
+"""``scrapy query TEXT``: the best passages, with their clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from freshcrawl import cli
+from freshcrawl.answers import Hit, search
+from freshcrawl.clock import make_clock
+from freshcrawl.state import make_embedder, open_for_reading
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from freshcrawl.state import SiteState
+
+
+class Command(ScrapyCommand):
+    """Searches the published index of one or all sites."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = cli.QUIET
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] TEXT"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Search the index; every answer says when its source was last checked"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options."""
+        super().add_options(parser)
+        cli.add_common_options(parser)
+        parser.add_argument("-k", type=int, default=5, metavar="N", help="hits (default 5)")
+        parser.add_argument(
+            "--max-age",
+            type=float,
+            default=None,
+            metavar="SECONDS",
+            help="mark hits stale that were not checked for this long",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print the hits."""
+        text = " ".join(args).strip()
+        if not text:
+            raise UsageError("give a question, such as: scrapy query 'how do I install it?'")
+        if opts.k < 1:
+            raise UsageError("-k must be at least 1")
+        self.exitcode = cli.guarded(lambda: self._query(text, opts))
+
+    def _query(self, text: str, opts: argparse.Namespace) -> int:
+        config = cli.config_of(self.settings)
+        max_age = config.max_age_secs if opts.max_age is None else opts.max_age
+        names = cli.chosen_sites(config, opts.site)
+        if not names:
+            raise StoreError("nothing is indexed yet: run scrapy crawl docs -a url=https://...")
+        states: list[SiteState] = []
+        try:
+            states.extend(open_for_reading(config, name) for name in names)
+            now = make_clock(config.clock_offset_secs)()
+            hits = search(states, make_embedder(config), text, opts.k, now=now, max_age=max_age)
+        finally:
+            for state in states:
+                state.close()
+        if opts.json:
+            cli.print_json([hit.to_json() for hit in hits])
+        else:
+            print_hits(hits)
+        return cli.OK
+
+
+def print_hits(hits: list[Hit]) -> None:
+    """Print hits for reading."""
+    if not hits:
+        print("no passage found")
+    for number, hit in enumerate(hits, 1):
+        print(f"{number}. {' > '.join(hit.heading_path) or hit.title}  ({hit.score:.3f})")
+        print(f"   {hit.link}")
+        stale = "  STALE" if hit.stale else ""
+        print(
+            f"   checked {hit.last_checked}, changed {hit.last_changed}, "
+            f"indexed {hit.indexed_at}{stale}"
+        )
+        for line in hit.text.splitlines()[:6]:
+            print(f"   | {line[:160]}")
+        print()

@@ -1,0 +1,216 @@
+"""Every ``FRESHCRAWL_*`` setting: name, type, default, unit and check. Defaults live only here."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import MISSING, Field, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.utils.conf import closest_scrapy_cfg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy.settings import BaseSettings
+
+PREFIX = "FRESHCRAWL_"
+DAY = 86_400.0
+AT_LEAST_ONE = ("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs")
+
+
+class ConfigError(ValueError):
+    """A setting or argument cannot be used; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings of a project. Each field is ``FRESHCRAWL_`` + its name in capitals."""
+
+    enabled: bool = True
+    """Whether the components do anything."""
+    clock_offset_secs: float = 0.0
+    """Seconds added to the real clock everywhere (tests and simulations)."""
+    commit_every: int = 50
+    """Pages after which progress is made durable."""
+    contact: str = ""
+    """Address or URL in the user agent, for the people whose site is crawled."""
+    discovery_interval_secs: float = DAY / 4
+    """Seconds after which a site's sitemaps are read again by a run that names no site."""
+    embed_batch: int = 256
+    """Chunks embedded before their vectors are made durable."""
+    embed_model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    """Name or local folder of the embedding model."""
+    embed_revision: str = ""
+    """Revision of the embedding model on its hub."""
+    embedder_class: str = "freshcrawl.stores.embedding.SentenceTransformerEmbedder"
+    """Import path of the Embedder, called with (model, revision)."""
+    generations_kept: int = 3
+    """Published generations that are kept for readers."""
+    guard_changed_min: int = 20
+    """Changed pages that never trip the guard."""
+    guard_changed_ratio: float = 0.5
+    """Share of the live pages above which changes of one run are held."""
+    guard_confirm_hours: float = 12.0
+    """Hours between runs that count as independent confirmations of held work."""
+    guard_confirm_runs: int = 2
+    """Later runs that must find the same before held work is released by itself."""
+    guard_removed_min: int = 5
+    """Removed pages that never trip the guard."""
+    guard_removed_ratio: float = 0.1
+    """Share of the live pages above which removals of one run are held."""
+    max_age_secs: float = 60 * DAY
+    """Longest time between two checks of a page; older answers are marked stale."""
+    max_interval_secs: float = 60 * DAY
+    """Longest interval of the schedule."""
+    max_pages: int = 50_000
+    """Pages that link discovery may add to a site; more make the run incomplete."""
+    min_interval_secs: float = DAY / 4
+    """Shortest interval of the schedule."""
+    missing_runs: int = 3
+    """Runs in a row that must find a page unlisted before the site's policy decides."""
+    publish_growth_ratio: float = 0.25
+    """Growth of a first crawl, relative to what is published, that triggers a publish."""
+    sites: str = ""
+    """Path of the file that lists the sites; by default ``sites.toml`` beside ``scrapy.cfg``."""
+    start_interval_secs: float = 3 * DAY
+    """First interval of a page."""
+    state_dir: str = "state"
+    """Folder of state and index; relative to ``scrapy.cfg``, absolute where there is none."""
+    vector_retention_days: float = 90.0
+    """Days that vectors are kept for reuse after their last chunk left the answers."""
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read Scrapy settings, then environment variables of the same names.
+
+        Raises:
+            ConfigError: a name is unknown, a value has the wrong type or settings contradict.
+        """
+        known = {PREFIX + f.name.upper(): f for f in fields(cls)}
+        given = {name: settings[name] for name in settings if str(name).startswith(PREFIX)}
+        from_env = {n: v for n, v in os.environ.items() if n.startswith(PREFIX)}
+        _refuse_unknown(known, [*given, *from_env])
+        values = {
+            f.name: _convert(name, given[name] if name in given else from_env[name], f)
+            for name, f in known.items()
+            if name in given or name in from_env
+        }
+        config = cls(**values)
+        config.check()
+        return config
+
+    def check(self) -> None:
+        """Refuse values that cannot work or contradict each other.
+
+        Raises:
+            ConfigError: see the message.
+        """
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, (int, float)) and value < 0 and f.name != "clock_offset_secs":
+                raise ConfigError(f"{PREFIX}{f.name.upper()} is {value}: it must not be negative")
+        if not 0 < self.min_interval_secs <= self.start_interval_secs <= self.max_interval_secs:
+            raise ConfigError(
+                f"{PREFIX}MIN_INTERVAL_SECS <= {PREFIX}START_INTERVAL_SECS <= "
+                f"{PREFIX}MAX_INTERVAL_SECS does not hold: {self.min_interval_secs:g}, "
+                f"{self.start_interval_secs:g}, {self.max_interval_secs:g}"
+            )
+        for name in AT_LEAST_ONE:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{PREFIX}{name.upper()} must be at least 1")
+        if not self.state_dir:
+            raise ConfigError(f"{PREFIX}STATE_DIR is empty: give the path of a folder")
+
+    def state_path(self) -> Path:
+        """Return the state folder as an absolute path.
+
+        Raises:
+            ConfigError: the path is relative and there is no ``scrapy.cfg`` to resolve it against.
+        """
+        path = _expanded(self.state_dir)
+        if path.is_absolute():
+            return path
+        return project_folder(f"{PREFIX}STATE_DIR={self.state_dir}") / path
+
+    def sites_path(self) -> Path | None:
+        """Return the file that lists the sites, or None if there is none."""
+        if self.sites:
+            path = _expanded(self.sites)
+            return path if path.is_absolute() else project_folder(f"{PREFIX}SITES") / path
+        cfg = closest_scrapy_cfg()
+        path = Path(cfg).parent / "sites.toml"
+        return path if cfg and path.is_file() else None
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise ConfigError(f"{text!r}: there is no such home folder") from None
+
+
+def project_folder(what: str) -> Path:
+    """Return the folder of ``scrapy.cfg``.
+
+    Raises:
+        ConfigError: there is none; ``what`` names the relative path that asked for it.
+    """
+    cfg = closest_scrapy_cfg()
+    if not cfg:
+        raise ConfigError(
+            f"{what} is relative and there is no scrapy.cfg here to resolve it against: "
+            "give an absolute path"
+        )
+    return Path(cfg).resolve().parent
+
+
+def _refuse_unknown(known: Mapping[str, Any], names: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"unknown setting {name}: see docs/settings.md for the names")
+
+
+def _convert(name: str, value: Any, field: Field[Any]) -> Any:
+    default = field.default
+    if default is MISSING:
+        raise TypeError(f"{field.name} has no default")
+    if isinstance(default, bool):
+        return _to_bool(name, value)
+    kind = type(default)
+    try:
+        return _CONVERT[kind](value)
+    except (TypeError, ValueError, OverflowError):
+        expected = {int: "a whole number", float: "a number", str: "text"}[kind]
+        raise ConfigError(f"{name} is {value!r}: expected {expected}") from None
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, bool) or int(value) != float(value):
+        raise ValueError(value)
+    return int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, bool) or not math.isfinite(number := float(value)):
+        raise ValueError(value)
+    return number
+
+
+def _to_text(value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(value)
+    return str(value)
+
+
+_CONVERT: Mapping[type, Callable[[Any], Any]] = {int: _to_int, float: _to_float, str: _to_text}
+
+
+def _to_bool(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off", ""}:
+        return False
+    raise ConfigError(f"{name} is {value!r}: expected true or false")

@@ -1,0 +1,1 @@
+"""Pure logic: no Scrapy, no I/O, the clock is passed in."""

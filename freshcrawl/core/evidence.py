@@ -1,0 +1,82 @@
+"""What an outcome proves about a page: the status it gets, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What a site wants done with pages for which there is more than one right answer."""
+
+    absent: str = "keep"
+    noindex: str = "hide"
+    robots: str = "keep"
+    missing_runs: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Status of a page after an outcome, with the reason in words."""
+
+    status: Status
+    reason: str = ""
+    verdict: Verdict | None = None
+    missing_runs: int = 0
+    alias_of: str = ""
+
+
+def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
+    """Judge a page that answered 200 or 304 with content that stands.
+
+    A page that nothing lists any more is kept until ``missing_runs`` runs in a
+    row have found it so; then the site's policy decides.
+    """
+    if listed:
+        return Finding(Status.LIVE)
+    runs = record.missing_runs + 1
+    if runs < policies.missing_runs or policies.absent == "keep":
+        return Finding(Status.LIVE, f"listed nowhere for {runs} runs", None, runs)
+    status = Status.HIDDEN if policies.absent == "hide" else Status.GONE
+    return Finding(status, f"listed nowhere for {runs} runs", Verdict.ABSENT, runs)
+
+
+def not_found(record: PageRecord, listed: bool) -> Finding:
+    """Judge a 404: gone if nothing lists the page, or if it was hidden by a 404 before."""
+    if not listed:
+        return Finding(Status.GONE, "404 and listed nowhere", Verdict.GONE)
+    if record.status in {Status.HIDDEN, Status.GONE}:
+        return Finding(Status.GONE, "404 again", Verdict.GONE)
+    return Finding(Status.HIDDEN, "404 although a source still lists it", Verdict.GONE)
+
+
+def gone() -> Finding:
+    """Judge a 410."""
+    return Finding(Status.GONE, "410", Verdict.GONE)
+
+
+def disallowed(record: PageRecord, policies: Policies) -> Finding:
+    """Judge a page that robots.txt does not allow to be fetched."""
+    if record.status == Status.LIVE and policies.robots == "keep":
+        return Finding(Status.LIVE, "robots.txt disallows further checks", Verdict.EXCLUDED)
+    return Finding(Status.EXCLUDED, "robots.txt disallows it", Verdict.EXCLUDED)
+
+
+def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -> Finding:
+    """Judge a redirect to another page (``key``) or out of the site (None).
+
+    A page that was live keeps its text under a temporary redirect to a known
+    page; one that never was is an alias at once. An alias of that page already
+    has not moved again.
+    """
+    if key is None:
+        return Finding(Status.EXCLUDED, f"redirects off the site to {url}", Verdict.EXCLUDED)
+    known = record.status == Status.ALIAS and record.alias_of == key
+    verdict = Verdict.UNCHANGED if known else Verdict.MOVED
+    if permanent:
+        return Finding(Status.ALIAS, f"moved to {key}", verdict, alias_of=key)
+    if record.status == Status.LIVE:
+        return Finding(Status.LIVE, f"redirects to {key} for now", Verdict.UNCHANGED)
+    return Finding(Status.ALIAS, f"redirects to {key}", verdict, alias_of=key)

@@ -1,0 +1,97 @@
+"""Which source lists which key: the evidence for presence and absence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.pages import JsonRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(slots=True)
+class Source(JsonRecord):
+    """A place that lists pages: a sitemap, a page with links, a redirect."""
+
+    id: str
+    """``sitemap:<url>``, ``page:<key>`` or ``start``."""
+    kind: str
+    read_at: float = 0.0
+    """When it was last read whole (epoch seconds)."""
+    keys: list[str] = field(default_factory=list)
+
+
+class Listings:
+    """Every source with the keys that it listed when it was last read whole.
+
+    A source that was not read keeps its old listing, so that its pages stay
+    listed: only reading can take a page off a list.
+    """
+
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        self.sources: dict[str, Source] = {}
+        self._count: Counter[str] = Counter()
+        self.changed: set[str] = set()
+        """Ids of sources whose keys differ from what was given at the start."""
+        for source in sources:
+            self.sources[source.id] = source
+            self._count.update(source.keys)
+
+    def read(self, source_id: str, kind: str, keys: Iterable[str], now: float) -> set[str]:
+        """Replace the listing of a source that was read whole; return the keys that left it."""
+        source = self._source(source_id, kind)
+        source.read_at, source.kind = now, kind
+        fresh = list(dict.fromkeys(keys))
+        if fresh == source.keys:
+            return set()
+        left = set(source.keys).difference(fresh)
+        self._replace(source, fresh)
+        return left
+
+    def extend(self, source_id: str, kind: str, keys: Iterable[str]) -> None:
+        """Add keys of a source that was read in part: nothing leaves its listing."""
+        source = self._source(source_id, kind)
+        fresh = list(dict.fromkeys([*source.keys, *keys]))
+        if fresh != source.keys:
+            self._replace(source, fresh)
+
+    def drop(self, source_id: str) -> set[str]:
+        """Forget a source that exists no more; return the keys that it listed."""
+        source = self.sources.pop(source_id, None)
+        if source is None:
+            return set()
+        self._count.subtract(source.keys)
+        self.changed.add(source_id)
+        return set(source.keys)
+
+    def lists(self, key: str) -> bool:
+        """Tell whether any source lists the key."""
+        return self._count[key] > 0 if key in self._count else False
+
+    def listed(self) -> set[str]:
+        """Return all keys that any source lists."""
+        return {key for key, count in self._count.items() if count > 0}
+
+    def sources_of(self, key: str) -> list[Source]:
+        """Return the sources that list the key, by id."""
+        found = (source for source in self.sources.values() if key in source.keys)
+        return sorted(found, key=lambda source: source.id)
+
+    def of_kind(self, kind: str) -> list[str]:
+        """Return the ids of the sources of a kind, sorted."""
+        return sorted(source.id for source in self.sources.values() if source.kind == kind)
+
+    def _source(self, source_id: str, kind: str) -> Source:
+        if source_id not in self.sources:
+            self.sources[source_id] = Source(source_id, kind)
+            self.changed.add(source_id)
+        return self.sources[source_id]
+
+    def _replace(self, source: Source, keys: list[str]) -> None:
+        self._count.subtract(source.keys)
+        self._count.update(keys)
+        source.keys = keys
+        self.changed.add(source.id)

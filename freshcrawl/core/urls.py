@@ -1,0 +1,249 @@
+"""A page's identity, made from its URL, and what belongs to a site."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from typing import TYPE_CHECKING, Self
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
+
+from w3lib.url import safe_url_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TRACKING_PARAMS = (
+    *("utm_*", "mtm_*", "pk_*", "piwik_*", "matomo_*", "hsa_*", "vero_*", "oly_*", "_hs*"),
+    *("_ga", "_gl", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "fbclid"),
+    *("msclkid", "yclid", "ysclid", "twclid", "ttclid", "igshid", "igsh", "li_fat_id"),
+    *("mc_cid", "mc_eid", "mkt_tok", "hsctatracking", "s_cid", "epik", "rdt_cid", "_openstat"),
+)
+"""Names (``*`` is any text, any case) that say where a visitor came from."""
+
+MAX_SLUG = 100
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
+_HOST_NAME = re.compile(r"[a-z0-9_~-]+(\.[a-z0-9_~-]+)*")
+_INDEX = re.compile(r"/index\.html?$")
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]+$")
+_USER_INFO = re.compile(r"//[^/?#]*@")
+_DEFAULT_PORTS = (None, 80, 443)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRules:
+    """Which spellings of a URL are one key; one switch a rule."""
+
+    drop_www: bool = True
+    drop_index: bool = True
+    drop_trailing_slash: bool = True
+    drop_tracking: bool = True
+    sort_query: bool = True
+    keep_params: tuple[str, ...] = ()
+    """Names to keep (``*`` is any text), whatever the other lists say."""
+    drop_params: tuple[str, ...] = ()
+    """Names to drop (``*`` is any text)."""
+
+
+DEFAULT_RULES = UrlRules()
+
+
+def url_key(url: str, rules: UrlRules = DEFAULT_RULES) -> str:
+    """Return the key ``host/path?query`` of ``url``.
+
+    ``url_key("http://" + key)`` is the key again. The ports 80 and 443 are
+    both dropped, since the scheme is. User names and passwords are left out.
+
+    Raises:
+        ValueError: the URL is not http(s), or has no usable host.
+    """
+    parts = _split(url)
+    query = _key_query(parts.query, rules)
+    key = _key_host(parts, drop_www=rules.drop_www) + _key_path(parts.path, rules)
+    return f"{key}?{query}" if query else key
+
+
+def normalize_url(url: str) -> str:
+    """Return ``url`` as it can be fetched: trimmed, safely encoded, no fragment.
+
+    Raises:
+        ValueError: the URL is not http(s), or has no host.
+    """
+    _split(url)
+    return _safe(url).partition("#")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Host and folder that a site's pages are under; ``www.`` and scheme do not matter."""
+
+    root: str
+    """URL of the folder, with scheme and host as given."""
+    host: str
+    """Host as it stands in keys."""
+    prefix: str
+    """Path of the folder; starts and ends with ``/``."""
+    subdomains: bool = False
+
+    @classmethod
+    def from_url(cls, url: str, *, subdomains: bool = False) -> Self:
+        """Return the scope of a site root, a page or a sitemap.
+
+        The last segment of the path is a file if it ends in an extension
+        (``.html``; not ``2.0``), else a folder, with or without its slash.
+
+        Raises:
+            ValueError: the URL is not http(s), or has no usable host.
+        """
+        parts = _split(url)
+        prefix = _folder(_clean_path(parts.path))
+        netloc = parts.netloc.rpartition("@")[2]
+        root = f"{parts.scheme}://{netloc}{prefix}"
+        return cls(root, _key_host(parts, drop_www=True), prefix, subdomains)
+
+    def contains(self, url: str) -> bool:
+        """Return whether ``url`` is a usable URL of this scope."""
+        try:
+            parts = _split(url)
+            host = _key_host(parts, drop_www=True)
+        except ValueError:
+            return False
+        path = _clean_path(parts.path)
+        return self._has_host(host) and (path + "/" == self.prefix or path.startswith(self.prefix))
+
+    def _has_host(self, host: str) -> bool:
+        return host == self.host or (self.subdomains and host.endswith("." + self.host))
+
+
+def slug(url: str) -> str:
+    """Return a folder name for the scope of ``url``: ``docs.example.com-en``.
+
+    It is made of ``a-z0-9.-`` and has up to 100 characters. Where letters had
+    to be changed or cut, a hash keeps it apart from others.
+    """
+    scope = Scope.from_url(url)
+    full = (scope.host + scope.prefix).rstrip("/")
+    plain = re.sub("[/:]+", "-", full)
+    name = re.sub("[^a-z0-9.]+", "-", plain.lower()).strip("-.")
+    if name == plain and len(name) <= MAX_SLUG:
+        return name
+    digest = hashlib.sha256(full.encode()).hexdigest()[:8]
+    return f"{name[: MAX_SLUG - 9].rstrip('-.')}-{digest}"
+
+
+def _safe(url: str) -> str:
+    try:
+        return safe_url_string(url.strip())
+    except ValueError as error:
+        raise ValueError(f"not a usable URL ({error}): {_shown(url)}") from None
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(_safe(url))
+    except ValueError as error:
+        raise ValueError(f"not a usable URL ({error}): {_shown(url)}") from None
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError(f"not an http or https URL: {_shown(url)}")
+    if not parts.hostname:
+        raise ValueError(f"URL without a host: {_shown(url)}")
+    return parts
+
+
+def _shown(url: str) -> str:
+    """Return ``url`` for a message, without a password in it."""
+    return repr(_USER_INFO.sub("//", url))
+
+
+def _key_host(parts: SplitResult, *, drop_www: bool) -> str:
+    """Return host and port; ``www.`` goes only where a domain is left."""
+    host = _ascii_host(unquote(parts.hostname or ""))
+    while drop_www and host.startswith("www.") and "." in host[4:]:
+        host = host[4:]
+    return host if parts.port in _DEFAULT_PORTS else f"{host}:{parts.port}"
+
+
+def _ascii_host(name: str) -> str:
+    if ":" in name:
+        return f"[{IPv6Address(name).compressed}]"
+    host = name.rstrip(".").lower()
+    if not host.isascii():
+        host = host.encode("idna").decode("ascii")
+    if not _HOST_NAME.fullmatch(host):
+        raise ValueError(f"not a usable host: {name!r}")
+    return host
+
+
+def _clean_path(path: str) -> str:
+    """Return ``path`` with normalised escapes and without dot segments (RFC 3986, 5.2.4)."""
+    kept: list[str] = []
+    segments = _clean_escapes(path).split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments and segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _clean_escapes(text: str) -> str:
+    """Decode escapes of unreserved characters, write the others in upper case."""
+    return _PERCENT.sub(_clean_escape, text)
+
+
+def _clean_escape(match: re.Match[str]) -> str:
+    if match[1] is None:  # a bare "%" could form an escape with what is decoded after it
+        return "%25"
+    byte = int(match[1], 16)
+    return chr(byte) if byte in _UNRESERVED else match[0].upper()
+
+
+def _key_path(path: str, rules: UrlRules) -> str:
+    before, path = "", _clean_path(path)
+    while path != before:  # "/a/index.html/index.html" needs more than one turn
+        before = path
+        if rules.drop_index:
+            path = _INDEX.sub("/", path)
+        if rules.drop_trailing_slash:
+            path = path.rstrip("/") or "/"
+    return path
+
+
+def _key_query(query: str, rules: UrlRules) -> str:
+    pieces = [piece for piece in _clean_escapes(query).replace("%20", "+").split("&") if piece]
+    kept = [piece for piece in pieces if not _is_dropped(_param_name(piece), rules)]
+    if rules.sort_query:
+        kept.sort(key=_param_name)
+    return "&".join(kept)
+
+
+def _param_name(piece: str) -> str:
+    return piece.partition("=")[0]
+
+
+def _is_dropped(name: str, rules: UrlRules) -> bool:
+    name = unquote_plus(name)
+    if _matches(name, rules.keep_params):
+        return False
+    return _matches(name, rules.drop_params) or (
+        rules.drop_tracking and _matches(name, TRACKING_PARAMS)
+    )
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(_pattern(pattern).fullmatch(name) for pattern in patterns)
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    # re keeps what it compiled, so there is no cache of ours
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.IGNORECASE | re.DOTALL)
+
+
+def _folder(path: str) -> str:
+    head, _, last = path.rpartition("/")
+    return f"{head}/" if not last or _FILE.search(last) else f"{path}/"

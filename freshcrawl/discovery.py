@@ -1,0 +1,197 @@
+"""Discovery: which pages a site has, by its sitemaps or by its links, source by source."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy.http import Request, Response
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from twisted.python.failure import Failure
+
+    from freshcrawl.robots import RobotsMiddleware
+    from freshcrawl.run import Run
+
+logger = logging.getLogger(__name__)
+
+MAX_DEPTH = 5
+"""Nesting of sitemap indexes that is followed."""
+MAX_SITEMAPS = 1_000
+SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
+SITEMAP = "freshcrawl_sitemap"
+
+
+class Discovery:
+    """Reads the sources of one run and tells the run which keys each of them lists.
+
+    A source that fails, or is read in part, takes nothing off its old listing
+    and makes the run incomplete.
+    """
+
+    def __init__(
+        self, run: Run, robots: RobotsMiddleware | None, page: Callable[[str], Request | None]
+    ) -> None:
+        self._run = run
+        self._robots = robots
+        self._page = page
+        self._asked: set[str] = set()
+        self._open = 0
+        self._read = 0
+        self._broken = 0
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Yield the first requests: sitemaps, or the start page where there can be none."""
+        site = self._run.site
+        if site.discovery == "links":
+            for request in self._seed():
+                yield request
+            return
+        roots, certain = await self._roots()
+        for url in roots:
+            for request in self._sitemap(url, 0, known=certain):
+                yield request
+        if self._open == 0:
+            for request in self._after_sitemaps():
+                yield request
+
+    async def _roots(self) -> tuple[list[str], bool]:
+        """Return where to look for sitemaps, and whether they are known to be there."""
+        site = self._run.site
+        if site.sitemaps:
+            return list(site.sitemaps), True
+        known = [source[8:] for source in self._run.ledger.listings.of_kind("sitemap_root")]
+        if self._robots is not None:
+            policy = await self._robots.policy(site.scope.root)
+            if policy.problem:
+                self._broken += 1
+                self._run.report.incomplete(f"robots.txt unavailable ({policy.problem})")
+                return [], True
+            known = [*policy.sitemaps, *known]
+        if urlsplit(site.url).path.endswith(SITEMAP_ENDINGS):
+            known = [site.url, *known]
+        return (
+            (list(dict.fromkeys(known)), True) if known else (usual_places(site.scope.root), False)
+        )
+
+    def _sitemap(self, url: str, depth: int, *, known: bool) -> Iterator[Request]:
+        if url in self._asked or len(self._asked) >= MAX_SITEMAPS or depth > MAX_DEPTH:
+            if url not in self._asked:
+                self._run.report.incomplete(f"too many or too deeply nested sitemaps at {url}")
+            return
+        self._asked.add(url)
+        self._open += 1
+        yield Request(
+            url,
+            callback=self.parse_sitemap,
+            errback=self.sitemap_failed,
+            dont_filter=True,
+            priority=100,
+            meta={"dont_obey_robotstxt": True, "handle_httpstatus_all": True, SITEMAP: url},
+            cb_kwargs={"depth": depth, "known": known},
+        )
+
+    async def parse_sitemap(
+        self, response: Response, depth: int, known: bool
+    ) -> AsyncIterator[Request]:
+        """Take a sitemap's answer; yield requests for its children and its due pages."""
+        url = response.meta[SITEMAP]
+        for request in await self._taken(response, url, depth, known):
+            yield request
+        self._open -= 1
+        if self._open == 0:
+            for request in self._after_sitemaps():
+                yield request
+
+    async def _taken(self, response: Response, url: str, depth: int, known: bool) -> list[Request]:
+        if response.status == 200:
+            sitemap = await run_in_thread(parse_sitemap, response.body, response.url)
+            return self._listed(url, sitemap, depth, known)
+        if (
+            known
+            or f"sitemap:{url}" in self._run.ledger.listings.sources
+            or response.status >= 500
+            or response.status == 429
+        ):
+            self._fail(url, f"HTTP {response.status}")
+        return []
+
+    def _listed(self, url: str, sitemap: Sitemap, depth: int, known: bool) -> list[Request]:
+        if not sitemap.complete and not sitemap.entries:
+            if known or f"sitemap:{url}" in self._run.ledger.listings.sources:
+                self._fail(url, sitemap.problem)
+            return []
+        if not sitemap.complete:
+            self._fail(url, sitemap.problem)
+        self._read += 1
+        kind = "sitemap_root" if depth == 0 else "sitemap"
+        if sitemap.kind == "index":
+            children = [entry.url for entry in sitemap.entries]
+            self._note(url, kind, [f"sitemap:{child}" for child in children], sitemap.complete)
+            return [r for child in children for r in self._sitemap(child, depth + 1, known=True)]
+        keys: list[str] = []
+        requests: list[Request] = []
+        for entry in sitemap.entries:
+            key = self._run.see(entry.url, entry.lastmod)
+            if key is not None:
+                keys.append(key)
+        self._note(url, kind, keys, sitemap.complete)
+        for key in dict.fromkeys(keys):
+            request = self._page(key)
+            if request is not None:
+                requests.append(request)
+        return requests
+
+    def _note(self, url: str, kind: str, keys: list[str], whole: bool) -> None:
+        if whole:
+            self._run.listing_read(f"sitemap:{url}", kind, keys)
+        else:
+            self._run.ledger.listings.extend(f"sitemap:{url}", kind, keys)
+
+    def sitemap_failed(self, failure: Failure) -> Iterator[Request]:
+        """Note a sitemap that could not be fetched."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        self._fail(request.meta[SITEMAP], failure.type.__name__ if failure.type else "error")
+        self._open -= 1
+        if self._open == 0:
+            yield from self._after_sitemaps()
+
+    def _fail(self, url: str, problem: str) -> None:
+        self._broken += 1
+        self._run.report.incomplete(f"sitemap {url}: {problem}")
+
+    def _after_sitemaps(self) -> Iterator[Request]:
+        """Forget sitemaps that are linked no more; follow links where there is no sitemap."""
+        self._drop_unlinked()
+        if self._run.site.discovery == "sitemap" or self._broken:
+            if not self._read:
+                self._run.report.incomplete("no sitemap could be read")
+            self._run.follows_links = bool(self._run.ledger.listings.of_kind("start"))
+            return
+        if not any(self._run.ledger.listings.sources[s].keys for s in self._sitemaps()):
+            yield from self._seed()
+
+    def _sitemaps(self) -> list[str]:
+        of_kind = self._run.ledger.listings.of_kind
+        return [*of_kind("sitemap_root"), *of_kind("sitemap")]
+
+    def _drop_unlinked(self) -> None:
+        """Drop child sitemaps that no index lists any more (each index was read whole)."""
+        for source in self._run.ledger.listings.of_kind("sitemap"):
+            if not self._run.ledger.listings.lists(source):
+                self._run.ledger.listings.drop(source)
+
+    def _seed(self) -> Iterator[Request]:
+        self._run.follows_links = True
+        key = self._run.see(self._run.site.url)
+        if key is not None:
+            self._run.listing_read("start", "start", [key])
+            request = self._page(key)
+            if request is not None:
+                yield request

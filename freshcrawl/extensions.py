@@ -1,0 +1,165 @@
+"""RunExtension: opens the stores, owns the Run, and is the only one to commit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl import tally
+from freshcrawl.clock import make_clock
+from freshcrawl.config import Config
+from freshcrawl.run import Run
+from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
+from freshcrawl.summary import run_summary
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+MIN_PUBLISH_PAGES = 32
+"""Staged pages below which a first crawl does not publish in between."""
+
+
+class RunExtension:
+    """Composition root of a crawl: state in, report out.
+
+    The spider must have a ``site`` (SiteConfig) and may have ``full`` and ``dry_run``.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        spider = crawler.spider
+        site = getattr(spider, "site", None)
+        if site is None:
+            raise NotConfigured
+        self._crawler = crawler
+        self._config = config
+        self._since_commit = 0
+        self._publishing: asyncio.Task[None] | None = None
+        clock = make_clock(config.clock_offset_secs)
+        dry_run = bool(getattr(spider, "dry_run", False))
+        self._state: SiteState = (
+            open_in_memory(site.name)
+            if dry_run and site.name not in site_names(config)
+            else open_for_writing(config, site.name, "crawl", clock())
+        )
+        try:
+            full = bool(getattr(spider, "full", False))
+            self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
+        except BaseException:
+            self._state.close()
+            raise
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the extension and open the site's stores.
+
+        Raises:
+            NotConfigured: freshcrawl is switched off, or the spider has no site.
+            ConfigError: a setting cannot be used.
+            StoreError: the state cannot be used, or is locked by another process.
+        """
+        config = Config.from_settings(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured
+        extension = cls(crawler, config)
+        connect = crawler.signals.connect
+        connect(extension.spider_opened, signals.spider_opened)
+        connect(extension.item_scraped, signals.item_scraped)
+        connect(extension.spider_closed, signals.spider_closed)
+        return extension
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Note durably that the run began, so that one that never ended shows."""
+        self.run.commit()
+
+    def item_scraped(self, item: Any, spider: Spider) -> None:
+        """Make progress durable now and then; publish a growing first crawl in between."""
+        self._since_commit += 1
+        if self._since_commit >= self._config.commit_every:
+            self._since_commit = 0
+            self.run.commit()
+            if self._should_publish():
+                self._publishing = asyncio.ensure_future(self._publish_between())
+
+    def _should_publish(self) -> bool:
+        run = self.run
+        if not run.first_crawl or run.dry_run or self._publishing is not None:
+            return False
+        growth = self._config.publish_growth_ratio * run.ledger.live_count()
+        return len(run.ledger.staged) >= max(MIN_PUBLISH_PAGES, growth)
+
+    async def _publish_between(self) -> None:
+        try:
+            await self._publish(sorted(self.run.ledger.staged))
+        except Exception:
+            # The end of the run tries again and fails the run if it must.
+            logger.exception("publishing while crawling failed")
+        finally:
+            self._publishing = None
+
+    async def _publish(self, keys: list[str]) -> None:
+        rows = self.run.ledger.staged_rows(keys)
+        if not rows:
+            return
+        result = await run_in_thread(
+            self.run.publisher.publish, rows, self.run.report.run_id, self.run.now
+        )
+        self.run.adopt(result)
+        self.run.commit()
+        await run_in_thread(self.run.publisher.tidy, self.run.now)
+
+    async def spider_closed(self, spider: Spider, reason: str) -> None:
+        """Tally, guard, embed, publish, commit, report."""
+        try:
+            if self._publishing is not None:
+                await self._publishing
+            await self._finish(reason)
+        except Exception as error:
+            # Scrapy would log and swallow it: the exit code must tell.
+            self.run.report.status, self.run.report.error = "failed", str(error)
+            logger.exception("the run could not be finished; what is published stays")
+            self._note_failure()
+        finally:
+            self._set_stats()
+            self._state.close()
+
+    async def _finish(self, reason: str) -> None:
+        run = self.run
+        tally.resolve_canonicals(run)
+        keys = tally.release(run)
+        run.commit()
+        if not run.dry_run:
+            await self._publish(keys)
+        self._count_bytes()
+        run.finish(reason)
+        run.report.status = "ok"
+        run.commit()
+        logger.info("%(summary)s", {"summary": run_summary(run.site.name, run.report)})
+
+    def _note_failure(self) -> None:
+        try:
+            self.run.finish("failed")
+            self.run.commit()
+        except Exception:
+            logger.exception("the failure could not be recorded")
+
+    def _count_bytes(self) -> None:
+        stats = self._crawler.stats
+        self.run.report.bytes_downloaded = int(stats.get_value("downloader/response_bytes", 0))
+
+    def _set_stats(self) -> None:
+        for name, value in self.run.report.as_contract().items():
+            self._crawler.stats.set_value(f"freshcrawl/{name}", value)
+
+
+def get_run(crawler: Crawler) -> Run | None:
+    """Return the run of a crawler, or None when freshcrawl is not enabled there."""
+    extension = crawler.get_extension(RunExtension)
+    return None if extension is None else extension.run

@@ -1,0 +1,170 @@
+"""Taking out of main content what is not part of it, in one pass over its elements."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from freshcrawl.extract import noise
+from freshcrawl.extract.dom import (
+    HEADINGS,
+    Element,
+    classes,
+    climb,
+    first,
+    has_class,
+    remove,
+    tag_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from freshcrawl.extract.selectors import Rule
+
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_INVISIBLE = re.compile("[\u200b\ufeff\u00ad\ue000-\uf8ff]")  # the last are icon fonts
+_KEEP_CODE = frozenset({"pre", "code", "table"})
+_TITLED = frozenset({*HEADINGS, "dt"})
+_PLAIN_BOXES = frozenset({"div", "aside", "ul", "ol", "table", "p", "span"})
+_IN_PAGE = frozenset({"article", "main", "section"})
+_FORM_TEXT = (*HEADINGS, "pre", "article")
+
+
+def prune(main: Element, rule: Rule) -> None:
+    """Remove navigation, controls, permalinks and build facts from ``main``.
+
+    A heading without an id takes over that of its permalink.
+    """
+    doomed: list[Element] = []
+    for el in main.iter():
+        if el is main:
+            continue
+        if _is_permalink(el):
+            _keep_anchor(el)
+            doomed.append(el)
+        elif is_noise(el, generic=rule.generic) or has_class(el, rule.noise):
+            doomed.append(el)
+    for el in doomed:
+        remove(el)
+
+
+def is_noise(el: Element, *, generic: bool) -> bool:
+    """Tell whether an element is no content; ``generic``: no generator is known."""
+    tag = tag_of(el)
+    if tag in noise.TAGS or (tag in _BY_TAG and _BY_TAG[tag](el, generic)):
+        return True
+    if not el.attrib:
+        return False
+    named = el.get("class")
+    if named and tag != "body" and _is_noise_class(named, tag, generic):
+        return True
+    return _is_noise_id(el, tag, generic) or _is_hidden(el)
+
+
+def is_page_chrome(el: Element) -> bool:
+    """Tell whether ``el`` is, or is in, a header, sidebar or footer of the site."""
+    return any(is_noise(around, generic=True) for around in [el, *climb(el, 100)])
+
+
+@lru_cache(maxsize=8192)
+def _is_noise_class(value: str, tag: str, generic: bool) -> bool:
+    tokens = value.split()
+    if not noise.CLASSES.isdisjoint(tokens) and tag not in _KEEP_CODE:
+        return True
+    if generic and tag in _PLAIN_BOXES and not noise.GENERIC_CLASSES.isdisjoint(tokens):
+        return True
+    return any(token.startswith(noise.CLASS_STEMS) for token in tokens)
+
+
+def _is_noise_id(el: Element, tag: str, generic: bool) -> bool:
+    name = el.get("id")
+    if not name or tag not in _PLAIN_BOXES or "section" in classes(el):
+        return False  # sections are named after their titles: "Sidebar", "Footer"
+    return name in noise.IDS or (generic and name in noise.GENERIC_IDS)
+
+
+def _is_hidden(el: Element) -> bool:
+    if el.get("role") in noise.ROLES:
+        return True
+    style = el.get("style")
+    hidden = (
+        el.get("hidden") not in {None, "until-found"}
+        or el.get("aria-hidden") == "true"
+        or (style is not None and _HIDDEN_STYLE.search(style) is not None)
+    )
+    return hidden and not _is_panel(el)
+
+
+def _is_panel(el: Element) -> bool:
+    """Tell whether an element is a tab's content, which is hidden until chosen."""
+    return el.get("role") == "tabpanel" or any(token.startswith("tab") for token in classes(el))
+
+
+def _is_permalink(el: Element) -> bool:
+    tag = tag_of(el)
+    if tag != "a" or "#" not in (el.get("href") or ""):
+        return tag == "span" and "permalink" in classes(el)
+    text = _INVISIBLE.sub("", text_of(el)).strip().lower()
+    if text not in noise.PERMALINK_MARKS:
+        return "headerlink" in classes(el)
+    return text in {"¶", "§", "🔗"} or bool(el.get("class")) or _titled(el) is not None
+
+
+def _titled(el: Element) -> Element | None:
+    return next((around for around in climb(el, 3) if tag_of(around) in _TITLED), None)
+
+
+def _keep_anchor(el: Element) -> None:
+    title = _titled(el)
+    name = el.get("id") or el.get("name") or (el.get("href") or "").partition("#")[2]
+    if title is not None and name and not title.get("id"):
+        title.set("id", name)
+
+
+def _header(el: Element, generic: bool) -> bool:
+    if not generic or any(tag_of(around) in _IN_PAGE for around in climb(el, 100)):
+        return False
+    title = first(el, "h1")
+    return title is None or first(title, "a") is not None
+
+
+def _footer(el: Element, generic: bool) -> bool:
+    return tag_of(next(climb(el, 1), el)) != "blockquote"
+
+
+def _aside(el: Element, generic: bool) -> bool:
+    tokens = classes(el)
+    if not noise.BOXES.isdisjoint(tokens) or el.get("role") in {"note", "doc-footnote"}:
+        return "contents" in tokens
+    return generic or "contents" in tokens or first(el, "nav") is not None
+
+
+def _contents(el: Element, generic: bool) -> bool:
+    """A docutils table of contents, the only ``div`` that calls itself both."""
+    tokens = el.get("class") or ""
+    return "contents" in tokens and not {"topic", "local"}.isdisjoint(tokens.split())
+
+
+def _form(el: Element, generic: bool) -> bool:
+    return first(el, *_FORM_TEXT) is None  # some servers wrap whole pages in a form
+
+
+def _input(el: Element, generic: bool) -> bool:
+    item = next((around for around in climb(el, 2) if tag_of(around) == "li"), None)
+    return el.get("type") != "checkbox" or item is None or "task-list-item" not in classes(item)
+
+
+def _edit_link(el: Element, generic: bool) -> bool:
+    return len(el) < 3 and text_of(el).lower() in noise.EDIT_LINKS
+
+
+_BY_TAG = {
+    "header": _header,
+    "footer": _footer,
+    "aside": _aside,
+    "div": _contents,
+    "form": _form,
+    "input": _input,
+    "a": _edit_link,
+}

@@ -1,0 +1,75 @@
+"""The item: one outcome of one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.pages import Document, Verdict
+
+if TYPE_CHECKING:
+    from freshcrawl.core.evidence import Finding
+
+
+class Outcome(StrEnum):
+    """What the origin answered."""
+
+    FETCHED = "fetched"
+    NOT_MODIFIED = "not_modified"
+    REDIRECT = "redirect"
+    MISSING = "missing"
+    GONE = "gone"
+    DISALLOWED = "disallowed"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class PageItem:
+    """What one fetch of one key brought; pipelines fill in the rest, in their order."""
+
+    key: str
+    url: str
+    """URL that answered."""
+    outcome: str
+    fetched_at: float
+    """Epoch seconds."""
+    http_status: int = 0
+    reason: str = ""
+    target: str = ""
+    """Absolute URL of a redirect."""
+    permanent: bool = False
+    """Whether the redirect says that the page has moved for good."""
+    etag: str = ""
+    last_modified: str = ""
+    content_type: str = ""
+    robots_header: str = ""
+    """The ``X-Robots-Tag`` headers, one a line."""
+    body: str = field(default="", repr=False)
+    """Decoded text of a 200."""
+    rendered: bool = False
+    """A browser made the body."""
+
+    document: Document | None = field(default=None, repr=False)
+    """From NormalizePipeline."""
+    title: str = ""
+    digest: str = ""
+    links_digest: str = ""
+    simhash: int = 0
+    canonical: str = ""
+    """Key that ``rel=canonical`` names, if it is another one of this site."""
+    canonical_url: str = ""
+    links: list[str] = field(default_factory=list, repr=False)
+    """Absolute URLs that the page links to."""
+    verdict: str = ""
+    """A Verdict, from ChangePipeline or PresencePipeline."""
+    finding: Finding | None = None
+    """Status of the page and why, from PresencePipeline."""
+
+    def reject(self, reason: str) -> None:
+        """Mark the body as not being the page: nothing of it is kept."""
+        self.verdict, self.reason, self.document = Verdict.REJECTED, reason, None
+
+    def exclude(self, reason: str) -> None:
+        """Mark the page as one that does not belong into the answers."""
+        self.verdict, self.reason, self.document = Verdict.EXCLUDED, reason, None

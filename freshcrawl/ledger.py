@@ -1,0 +1,183 @@
+"""What is known of a site, in memory, and the one transaction that makes it durable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.listings import Listings
+from freshcrawl.core.pages import PageRecord, Published, Staged, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from freshcrawl.core.report import RunReport
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
+
+RUNS_KEPT = 50
+
+
+class Ledger:
+    """Page records, listings, staged work and the published pages of one site.
+
+    Read once at the start of a run and changed in memory; ``commit`` writes
+    what changed. Published pages are the truth that records are brought in
+    step with, never the other way round.
+    """
+
+    def __init__(self, state: SiteState, now: float) -> None:
+        self._state = state
+        self._records = state.records
+        self._dirty: set[str] = set()
+        self.pages: dict[str, PageRecord] = state.pages()
+        self.listings = Listings(state.sources())
+        self.staged: dict[str, Staged] = {}
+        """Staged work without its bulk (chunks, blocks, body stay in the store)."""
+        self.generation = 0
+        self.published: dict[str, Published] = {}
+        self._load_published()
+        self._recover(now)
+
+    def _load_published(self) -> None:
+        snapshot = self._state.corpus.snapshot()
+        try:
+            self.generation = snapshot.generation
+            self.published = {page.key: page for page in snapshot.pages()}
+        finally:
+            snapshot.close()
+
+    def _recover(self, now: float) -> None:
+        """Bring records in step with what is published, after a run that was cut off."""
+        for key, page in self.published.items():
+            record = self.pages.setdefault(key, PageRecord(key, page.url, first_seen=now))
+            if record.status != page.status:
+                self.set(key, status=page.status)
+        for entry in list(self._state.staged()):
+            if _is_published(entry, self.published.get(entry.key)):
+                self._records.delete(f"staged:{entry.key}")
+            else:
+                self.staged[entry.key] = _without_bulk(entry)
+        for key, record in self.pages.items():
+            if record.status == Status.LIVE and key not in self.published:
+                # The corpus was lost or put back from an older copy.
+                self.set(key, status=Status.PENDING, next_due=0.0)
+
+    def add(self, record: PageRecord) -> None:
+        """Add the record of a key that was not known."""
+        self.pages[record.key] = record
+        self._dirty.add(record.key)
+
+    def set(self, key: str, **changes: Any) -> None:
+        """Change fields of a page's record."""
+        for name, value in changes.items():
+            setattr(self.pages[key], name, value)
+        self._dirty.add(key)
+
+    def is_live(self, key: str) -> bool:
+        """Tell whether a key is in the answers now."""
+        return key in self.published and self.published[key].status == Status.LIVE
+
+    def will_live(self, key: str) -> bool:
+        """Tell whether a key is live, or will be once what is staged is published."""
+        if key in self.staged:
+            return self.staged[key].status == Status.LIVE and not self.staged[key].canonical
+        return self.is_live(key)
+
+    def live_count(self) -> int:
+        """Return how many pages are in the answers now."""
+        return sum(page.status == Status.LIVE for page in self.published.values())
+
+    def stage(self, entry: Staged, run_id: str, found_at: float) -> None:
+        """Keep a change durably (with the next commit) until it is published.
+
+        Work that a guard holds keeps the times at which earlier runs found the same.
+        """
+        before = self.staged.get(entry.key)
+        if before and (before.digest, before.status) == (entry.digest, entry.status):
+            entry.held = before.held
+            entry.held_runs = [*before.held_runs, found_at] if before.held else [found_at]
+        else:
+            entry.held_runs = [found_at]
+        entry.run_id = run_id
+        self.staged[entry.key] = _without_bulk(entry)
+        self._records.put(f"staged:{entry.key}", entry.to_json())
+
+    def unstage(self, key: str) -> None:
+        """Drop staged work of a page."""
+        if self.staged.pop(key, None) is not None:
+            self._records.delete(f"staged:{key}")
+
+    def mark_held(self, key: str, kind: str) -> None:
+        """Note durably (with the next commit) that a guard holds staged work, or no more ("")."""
+        if self.staged[key].held == kind:
+            return
+        self.staged[key].held = kind
+        row = self._records.get(f"staged:{key}")
+        if row is not None:
+            self._records.put(f"staged:{key}", {**row, "held": kind})
+
+    def staged_rows(self, keys: Iterable[str]) -> list[Staged]:
+        """Return staged work whole, as it is in the store."""
+        rows = (self._records.get(f"staged:{key}") for key in keys)
+        return [Staged.from_json(row) for row in rows if row is not None]
+
+    def adopt(self, pages: dict[str, Published], generation: int) -> None:
+        """Take published pages as the truth that later fetches are compared with."""
+        self.generation = generation
+        for key, page in pages.items():
+            self.published[key] = page
+            entry = self.staged.get(key)
+            self.unstage(key)
+            changes: dict[str, Any] = {"status": page.status}
+            if page.status != Status.LIVE:
+                changes |= NO_VALIDATORS
+            if page.status not in {Status.LIVE, Status.ALIAS}:
+                self.listings.drop(f"page:{key}")
+                self.listings.drop(f"target:{key}")
+            if entry is not None:
+                changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
+            self.set(key, **changes)
+
+    def commit(self, report: RunReport, site: SiteConfig) -> None:
+        """Make records, listings and the report durable, in one transaction."""
+        for key in self._dirty:
+            self._records.put(f"page:{key}", self.pages[key].to_json())
+        self._dirty.clear()
+        self._put_listings(report.started_at)
+        self._records.put(f"run:{report.run_id}", report.to_json())
+        self._records.put("meta:site", site.to_json())
+        for name in [name for name, _ in self._records.items("run:")][:-RUNS_KEPT]:
+            self._records.delete(name)
+        self._records.commit()
+
+    def _put_listings(self, since: float) -> None:
+        listings = self.listings
+        for source_id in listings.changed:
+            source = listings.sources.get(source_id)
+            if source is None:
+                self._records.delete(f"source:{source_id}")
+                self._records.delete(f"listing:{source_id}")
+            else:
+                self._records.put(f"listing:{source_id}", {"keys": source.keys})
+        for source_id, source in listings.sources.items():
+            if source.read_at >= since or source_id in listings.changed:
+                self._records.put(f"source:{source_id}", {**source.to_json(), "keys": []})
+        listings.changed.clear()
+
+
+NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
+
+
+def _without_bulk(entry: Staged) -> Staged:
+    light = {name: v for name, v in entry.to_json().items() if name not in {"blocks", "body"}}
+    return Staged.from_json({**light, "chunks": []})
+
+
+def _is_published(entry: Staged, published: Published | None) -> bool:
+    if published is None:
+        return entry.status != Status.LIVE
+    return (published.status, published.digest, published.links_digest) == (
+        entry.status,
+        entry.digest if entry.status == Status.LIVE else published.digest,
+        entry.links_digest if entry.status == Status.LIVE else published.links_digest,
+    )

@@ -1,0 +1,92 @@
+"""From a judged item to the run: record, listings and staged work change in one step.
+
+Everything here happens without a pause of the event loop, so that a commit
+that another page triggers never sees half an outcome: a page whose record says
+"checked" also has its text staged and its links listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.items import Outcome, PageItem
+from freshcrawl.ledger import NO_VALIDATORS
+
+if TYPE_CHECKING:
+    from freshcrawl.core.evidence import Finding
+    from freshcrawl.run import Run
+
+CONTENT = frozenset({Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY})
+"""Verdicts that bring text to publish."""
+ANSWERED = CONTENT | {Verdict.UNCHANGED, Verdict.COSMETIC}
+"""Verdicts on text that stands."""
+
+
+def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:
+    """Record an outcome: stage, list, count, and set when to look again."""
+    record = run.ledger.pages[item.key]
+    verdict = finding.verdict or item.verdict or Verdict.FAILED
+    changes: dict[str, Any] = {
+        "reason": finding.reason,
+        "missing_runs": finding.missing_runs,
+        **_validators(run, item),
+    }
+    if finding.missing_runs > record.missing_runs:
+        run.count("missing")
+    if item.outcome == Outcome.DISALLOWED:
+        changes["last_checked"] = record.last_checked  # nobody looked at the page
+    count_as = _counter(verdict, finding, record)
+    if staged is not None:
+        run.stage(staged)
+    elif finding.verdict is not None or item.verdict in ANSWERED:
+        # The newest fetch has the word: what older ones staged is void.
+        run.ledger.unstage(item.key)
+        if not run.ledger.is_live(item.key) and finding.status != Status.LIVE:
+            changes |= {"status": finding.status, "alias_of": finding.alias_of}
+    run.checked(item.key, verdict, count_as=count_as, **changes)
+    _list(run, item)
+
+
+def _list(run: Run, item: PageItem) -> None:
+    """Take the pages that this one points to: redirect target, canonical page, links."""
+    read = item.outcome == Outcome.FETCHED and item.verdict != Verdict.REJECTED
+    urls = [item.target] if item.outcome == Outcome.REDIRECT else []
+    urls += [item.canonical_url] if item.canonical else []
+    run.list_targets(item.key, urls, whole=read)
+    if read and run.follows_links:
+        run.list_links(item.key, item.links)
+
+
+def _validators(run: Run, item: PageItem) -> dict[str, Any]:
+    """Return what an outcome says of the page's validators."""
+    if item.outcome == Outcome.NOT_MODIFIED:
+        fresh = {"etag": item.etag, "last_modified": item.last_modified}
+        return {name: value for name, value in fresh.items() if value}
+    if item.document is None and not _keeps_out(run, item):
+        return {}
+    if item.rendered or not (item.etag or item.last_modified):
+        return {"url": item.url, **NO_VALIDATORS}
+    return {
+        "url": item.url,
+        "etag": item.etag,
+        "last_modified": item.last_modified,
+        "validator_url": item.url,
+        "validator_digest": item.digest,
+        "recipe": run.recipe,
+    }
+
+
+def _keeps_out(run: Run, item: PageItem) -> bool:
+    """Tell a body that keeps a page out of the answers from one that takes it out."""
+    fetched = item.outcome == Outcome.FETCHED
+    return fetched and item.verdict == Verdict.EXCLUDED and not run.ledger.is_live(item.key)
+
+
+def _counter(verdict: str, finding: Finding, record: PageRecord) -> str:
+    """Return the name of the report's counter for an outcome, "" for none."""
+    if verdict in {Verdict.GONE, Verdict.ABSENT}:
+        if finding.status == record.status:
+            return ""  # a tombstone that was probed again
+        return "hidden" if finding.status == Status.HIDDEN else "gone"
+    return str(verdict)

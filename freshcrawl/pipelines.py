@@ -1,0 +1,246 @@
+"""Item pipelines, thin over ``core``: normalise, compare, judge presence, stage for the index."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl.core import evidence
+from freshcrawl.core.changes import compare, content_digest, links_digest
+from freshcrawl.core.chunks import chunk_page
+from freshcrawl.core.evidence import Finding
+from freshcrawl.core.pages import Document, Staged, Status, Verdict
+from freshcrawl.core.simhash import simhash
+from freshcrawl.extensions import get_run
+from freshcrawl.extract import extract
+from freshcrawl.items import Outcome, PageItem
+from freshcrawl.outcomes import ANSWERED, CONTENT, conclude
+from freshcrawl.publishing import pack, pack_blocks
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from freshcrawl.run import Run
+    from freshcrawl.stores.base import Embedder
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
+ROBOTS_AGENT = re.compile(
+    r"\s*(?!unavailable_after\b|max-(?:snippet|image-preview|video-preview)\b)"
+    r"([a-z0-9_*-]+)\s*:(.*)",
+    re.DOTALL,
+)
+"""``otherbot: value``; the rules that take a value look the same but name nobody."""
+
+
+class RunPipeline:
+    """Base: a pipeline that works on the run of its crawler."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the pipeline.
+
+        Raises:
+            NotConfigured: the run extension is not enabled.
+        """
+        run = get_run(crawler)
+        if run is None:
+            raise NotConfigured
+        return cls(run)
+
+
+class NormalizePipeline(RunPipeline):
+    """Main content to Markdown, with title, links, canonical and robots meta."""
+
+    async def process_item(self, item: Any) -> Any:
+        """Fill in ``document``, ``links``, ``digest`` and relatives of a fetched page."""
+        if isinstance(item, PageItem) and item.outcome == Outcome.FETCHED:
+            await self._normalize(item)
+        return item
+
+    async def _normalize(self, item: PageItem) -> None:
+        kind = item.content_type.split(";")[0].strip().lower()
+        if kind and kind not in HTML_TYPES:
+            item.exclude(f"not a document (content type {kind})")
+            return
+        site = self.run.site
+        document = await run_in_thread(extract, item.body, item.url, keep=site.keep, drop=site.drop)
+        item.links = document.links
+        if document.refresh and self._is_other(item, document.refresh):
+            item.outcome, item.target, item.permanent = Outcome.REDIRECT, document.refresh, True
+            return
+        self._judge(item, document)
+        if item.document is not None:
+            item.title = page_title(document)
+            item.digest = content_digest(item.title, document.blocks)
+            item.links_digest = links_digest(document.blocks)
+            item.simhash = await run_in_thread(simhash, document.bare_markdown)
+            self._canonical(item, document.canonical)
+
+    def _is_other(self, item: PageItem, url: str) -> bool:
+        return self.run.key_of(url) != item.key
+
+    def _judge(self, item: PageItem, document: Document) -> None:
+        robots = f"{document.robots}\n{item.robots_header}"
+        if document.index_page:
+            item.exclude("an index of links made by the site's generator")
+        elif self.run.site.noindex == "hide" and says_noindex(robots):
+            item.exclude("noindex")
+        elif not any(block.plain.strip() for block in document.blocks):
+            # What was published stays; a page that never had text is just not a document.
+            live = self.run.ledger.is_live(item.key)
+            (item.reject if live else item.exclude)("no text found in the page")
+        else:
+            item.document = document
+
+    def _canonical(self, item: PageItem, url: str) -> None:
+        key = self.run.key_of(url) if url else None
+        home = self.run.key_of(self.run.site.scope.root)
+        if key not in {None, item.key, home} and urlsplit(url).netloc == urlsplit(item.url).netloc:
+            item.canonical, item.canonical_url = key or "", url
+
+
+class ChangePipeline(RunPipeline):
+    """Verdict of a fetched body, against the published page."""
+
+    def process_item(self, item: Any) -> Any:
+        """Fill in ``verdict`` unless it is known already."""
+        if isinstance(item, PageItem) and not item.verdict:
+            if item.document is not None:
+                published = self.run.ledger.published.get(item.key)
+                item.verdict = compare(published, item.digest, item.links_digest)
+            elif item.outcome == Outcome.NOT_MODIFIED:
+                self._not_modified(item)
+        return item
+
+    def _not_modified(self, item: PageItem) -> None:
+        if not self.run.validators(item.key, item.url):
+            item.outcome, item.reason = Outcome.FAILED, "304 to a request without validators"
+            return
+        self.run.count("not_modified")
+        if self.run.ledger.is_live(item.key):
+            item.verdict = Verdict.UNCHANGED
+        else:
+            item.exclude(self.run.ledger.pages[item.key].reason)
+
+
+class PresencePipeline(RunPipeline):
+    """What the outcome proves: the status of the page and its missing-run count."""
+
+    def process_item(self, item: Any) -> Any:
+        """Fill in ``finding``."""
+        if isinstance(item, PageItem):
+            item.finding = self._find(item)
+        return item
+
+    def _find(self, item: PageItem) -> Finding:
+        record = self.run.ledger.pages[item.key]
+        listed = self.run.ledger.listings.lists(item.key)
+        finding = Finding(Status(record.status), item.reason, None, record.missing_runs)
+        if item.verdict in ANSWERED:
+            finding = evidence.answered(record, listed, self.run.policies)
+        elif item.verdict == Verdict.EXCLUDED:
+            finding = Finding(Status.EXCLUDED, item.reason, Verdict.EXCLUDED)
+        elif item.outcome == Outcome.MISSING:
+            finding = evidence.not_found(record, listed)
+        elif item.outcome == Outcome.GONE:
+            finding = evidence.gone()
+        elif item.outcome == Outcome.DISALLOWED:
+            finding = evidence.disallowed(record, self.run.policies)
+        elif item.outcome == Outcome.REDIRECT:
+            target = self.run.key_of(item.target)
+            finding = evidence.redirected(record, target, item.target, item.permanent)
+        return finding
+
+
+class IndexPipeline(RunPipeline):
+    """Chunks of new and changed pages, and pages that leave: staged with the page's record."""
+
+    async def process_item(self, item: Any) -> Any:
+        """Prepare what is to be published, then record the outcome in one step with it."""
+        if isinstance(item, PageItem) and item.finding is not None:
+            conclude(self.run, item, item.finding, await self._prepare(item, item.finding))
+        return item
+
+    async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:
+        if finding.status != Status.LIVE:
+            return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
+        if item.verdict not in CONTENT or item.document is None:
+            return None
+        changed_at = item.fetched_at
+        if item.verdict == Verdict.LINKS_ONLY:
+            changed_at = self.run.ledger.published[item.key].changed_at
+        return await run_in_thread(
+            staged_content, item, item.document, self.run.embedder(), changed_at
+        )
+
+
+def staged_content(
+    item: PageItem, document: Document, embedder: Embedder, changed_at: float
+) -> Staged:
+    """Return the work that makes a fetched text current."""
+    chunks = chunk_page(
+        item.key, item.title, document.blocks, embedder.token_offsets, embedder.max_tokens
+    )
+    return Staged(
+        key=item.key,
+        url=item.url,
+        status=Status.LIVE,
+        verdict=item.verdict,
+        staged_at=item.fetched_at,
+        changed_at=changed_at,
+        digest=item.digest,
+        links_digest=item.links_digest,
+        title=item.title,
+        simhash=item.simhash,
+        canonical=item.canonical,
+        blocks=pack_blocks(document.blocks),
+        body=pack(item.body),
+        chunks=[chunk.to_json() for chunk in chunks],
+    )
+
+
+def leaving(item: PageItem, finding: Finding) -> Staged:
+    """Return the work that takes a page out of the answers."""
+    return Staged(
+        key=item.key,
+        url=item.url,
+        status=finding.status,
+        verdict=finding.verdict or item.verdict,
+        staged_at=item.fetched_at,
+        changed_at=item.fetched_at,
+        reason=finding.reason,
+        alias_of=finding.alias_of,
+    )
+
+
+def page_title(document: Document) -> str:
+    """Return the first H1, else the title of the head without the site's name."""
+    for block in document.blocks:
+        if block.kind == "heading" and block.level == 1 and block.title:
+            return block.title
+    return TITLE_TAIL.sub("", document.title).strip()
+
+
+def says_noindex(robots: str) -> bool:
+    """Tell whether robots meta or header values keep a page out of every index.
+
+    One line is one header or meta. Values for a named agent (``otherbot:
+    noindex``), up to the line's end or another agent, count only if it is ours.
+    """
+    for line in robots.lower().splitlines():
+        agent = ""
+        for part in line.split(","):
+            value = part
+            if match := ROBOTS_AGENT.match(part):
+                agent, value = match.groups()
+            if value.strip() in {"noindex", "none"} and agent in {"", "*", "freshcrawl"}:
+                return True
+    return False

@@ -1,0 +1,199 @@
+"""From staged changes to a published generation: embed, write, switch, tidy.
+
+Knows nothing of Scrapy. The order of steps is the commit protocol: vectors and
+content (durable, seen by nobody) -> index file -> one transaction that makes
+the generation current. A crash between any two steps repeats work.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.chunks import CHUNKER_VERSION
+from freshcrawl.core.pages import Block, Chunk, Edit, Published, Staged, Status
+from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from freshcrawl.config import Config
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Embedder, Matrix, Snapshot
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class PublishResult:
+    """What a publish did."""
+
+    generation: int
+    pages: dict[str, Published] = field(default_factory=dict)
+    """The rows that were published, by key."""
+    embedded: int = 0
+    reused: int = 0
+    removed: int = 0
+
+
+class Publisher:
+    """Publishes staged changes of one site."""
+
+    def __init__(self, state: SiteState, config: Config, embedder: Callable[[], Embedder]) -> None:
+        self._state = state
+        self._config = config
+        self._embedder = embedder
+
+    def publish(self, staged: Sequence[Staged], run_id: str, now: float) -> PublishResult:
+        """Embed and publish ``staged`` as the next generation. Blocking.
+
+        Raises:
+            StoreError: the model differs from that of the site, or a store failed.
+        """
+        embedder = self._embedder()
+        self._check_model(embedder)
+        edits = [to_edit(entry) for entry in staged]
+        result = PublishResult(0, {edit.page.key: edit.page for edit in edits})
+        self._embed([chunk for edit in edits for chunk in edit.chunks], embedder, result)
+        self._state.corpus.put_content(
+            {
+                edit.page.content: content_of(entry)
+                for edit, entry in zip(edits, staged, strict=True)
+                if edit.page.content
+            }
+        )
+        result.removed = self._removed(edits)
+        result.generation = self._state.corpus.publish(
+            edits,
+            run_id=run_id,
+            model=embedder.model,
+            dimension=embedder.dimension,
+            published_at=now,
+            build=lambda snapshot: self.write_index(snapshot, embedder),
+        )
+        return result
+
+    def tidy(self, now: float) -> None:
+        """Drop generations, vectors and index files past the retention."""
+        unused_since = now - self._config.vector_retention_days * 86_400
+        kept = self._state.corpus.retain(self._config.generations_kept, unused_since)
+        for generation in self._state.index.generations():
+            if generation not in kept:
+                self._state.index.drop(generation)
+
+    def write_index(self, snapshot: Snapshot, embedder: Embedder) -> None:
+        """Write the index file of a generation that is not visible yet."""
+        ids, matrix = gather_vectors(snapshot)
+        manifest = {
+            "generation": snapshot.generation,
+            "model": embedder.model,
+            "dimension": embedder.dimension,
+            "extractor": EXTRACTOR_VERSION,
+            "chunker": CHUNKER_VERSION,
+        }
+        self._state.index.write(snapshot.generation, ids, matrix, manifest)
+
+    def _check_model(self, embedder: Embedder) -> None:
+        snapshot = self._state.corpus.snapshot()
+        try:
+            model = snapshot.info().get("model") if snapshot.generation else None
+        finally:
+            snapshot.close()
+        if model not in {None, embedder.model}:
+            raise StoreError(
+                f"site {self._state.name} is indexed with the model {model}, not with "
+                f"{embedder.model}: set FRESHCRAWL_EMBED_MODEL back, or use another "
+                "FRESHCRAWL_STATE_DIR for the new model"
+            )
+
+    def _embed(self, chunks: Sequence[Chunk], embedder: Embedder, result: PublishResult) -> None:
+        texts = {chunk.embed_digest: chunk.embed_text for chunk in chunks}
+        missing = self._state.corpus.missing_vectors(embedder.model, texts)
+        result.reused = sum(chunk.embed_digest not in missing for chunk in chunks)
+        result.embedded = len(missing)
+        # Texts of like length share a batch, so that little of it is padding.
+        todo = sorted(missing, key=lambda digest: (len(texts[digest]), digest))
+        for done, batch in _batches(todo, self._config.embed_batch):
+            vectors = embedder.encode([texts[digest] for digest in batch])
+            self._state.corpus.put_vectors(embedder.model, dict(zip(batch, vectors, strict=True)))
+            logger.info("embedded %(done)d of %(all)d chunks", {"done": done, "all": len(todo)})
+
+    def _removed(self, edits: Sequence[Edit]) -> int:
+        snapshot = self._state.corpus.snapshot()
+        try:
+            return sum(
+                len(
+                    {chunk.id for chunk in snapshot.chunks(edit.page.key)}
+                    - {chunk.id for chunk in edit.chunks}
+                )
+                for edit in edits
+            )
+        finally:
+            snapshot.close()
+
+
+def gather_vectors(snapshot: Snapshot) -> tuple[list[int], Matrix]:
+    """Return the chunk ids of a generation, ascending, and their vectors, one row each."""
+    import numpy as np
+
+    pairs = list(snapshot.vectors())
+    if not pairs:
+        return [], np.empty((0, snapshot.info().get("dimension") or 0), dtype=np.float32)
+    return [chunk_id for chunk_id, _ in pairs], np.vstack([vector for _, vector in pairs])
+
+
+def to_edit(staged: Staged) -> Edit:
+    """Return the part of a publish that a staged change stands for."""
+    live = staged.status == Status.LIVE
+    page = Published(
+        key=staged.key,
+        url=staged.url,
+        status=staged.status,
+        digest=staged.digest,
+        links_digest=staged.links_digest,
+        title=staged.title,
+        simhash=staged.simhash,
+        changed_at=staged.changed_at,
+        content=f"{staged.digest[:32]}{staged.links_digest[:32]}" if live else "",
+    )
+    return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
+
+
+def content_of(staged: Staged) -> bytes:
+    """Return what is kept of a page's content: JSON with its blocks and its body."""
+    return json.dumps(
+        {
+            "url": staged.url,
+            "blocks": json.loads(unpack(staged.blocks)),
+            "body": unpack(staged.body),
+        },
+        ensure_ascii=False,
+    ).encode("utf-8", "surrogatepass")
+
+
+def pack(text: str) -> str:
+    """Return text compressed, as ASCII."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")
+
+
+def unpack(packed: str) -> str:
+    """Return the text of ``pack``; "" for ""."""
+    if not packed:
+        return ""
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass")
+
+
+def pack_blocks(blocks: Sequence[Block]) -> str:
+    """Return blocks as packed JSON."""
+    return pack(json.dumps([block.to_json() for block in blocks], ensure_ascii=False))
+
+
+def _batches(items: Sequence[str], size: int) -> Iterator[tuple[int, Sequence[str]]]:
+    for start in range(0, len(items), size):
+        batch = items[start : start + size]
+        yield start + len(batch), batch

@@ -1,0 +1,264 @@
+"""One run over one site: what is due, what may be asked conditionally, what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.evidence import Policies
+from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.report import RunReport
+from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
+from freshcrawl.core.urls import normalize_url, url_key
+from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.ledger import Ledger
+from freshcrawl.publishing import Publisher, PublishResult
+from freshcrawl.state import make_embedder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from freshcrawl.clock import Clock
+    from freshcrawl.config import Config
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Embedder
+
+
+class Run:
+    """One run over one site.
+
+    The ledger holds what is known; here is decided what to ask for and what an
+    answer changes. Nothing is durable before ``commit``.
+    """
+
+    def __init__(
+        self,
+        site: SiteConfig,
+        config: Config,
+        state: SiteState,
+        clock: Clock,
+        *,
+        full: bool = False,
+        dry_run: bool = False,
+    ) -> None:
+        self.site = site
+        self.config = config
+        self.clock = clock
+        self.full = full
+        self.dry_run = dry_run
+        self.follows_links = False
+        """Set by discovery when links are how the site's pages are found."""
+        self.recipe = recipe(site)
+        self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
+        self.schedule = SchedulePolicy(
+            config.start_interval_secs,
+            config.min_interval_secs,
+            config.max_interval_secs,
+            config.max_age_secs,
+        )
+        now = clock()
+        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        self.report = RunReport(f"{stamp}-{secrets.token_hex(2)}", now, full=full)
+        self.ledger = Ledger(state, now)
+        self.report.generation = self.ledger.generation
+        self.first_crawl = self.ledger.live_count() == 0
+        self.handled: set[str] = set()
+        self._embedder: Embedder | None = None
+        self.publisher = Publisher(state, config, self.embedder)
+
+    @property
+    def now(self) -> float:
+        """Epoch seconds, by the run's clock."""
+        return self.clock()
+
+    def embedder(self) -> Embedder:
+        """Return the embedder, made when first asked for."""
+        if self._embedder is None:
+            self._embedder = make_embedder(self.config)
+        return self._embedder
+
+    # -- discovery ---------------------------------------------------------
+
+    def key_of(self, url: str) -> str | None:
+        """Return the key of a URL, or None if it is out of scope or cannot be one."""
+        try:
+            in_scope = self.site.scope.contains(url)
+            return url_key(url, self.site.rules) if in_scope else None
+        except ValueError:
+            return None
+
+    def see(self, url: str, lastmod: str = "") -> str | None:
+        """Note that a source lists ``url``; return its key, or None if it is out of scope."""
+        key = self.key_of(url)
+        if key is None:
+            return None
+        record = self.ledger.pages.get(key)
+        if record is None:
+            url = normalize_url(url)
+            self.ledger.add(PageRecord(key, url, first_seen=self.now, lastmod=lastmod))
+        elif lastmod and lastmod != record.lastmod:
+            self.ledger.set(key, lastmod=lastmod)
+        return key
+
+    def listing_read(self, source: str, kind: str, keys: Iterable[str]) -> None:
+        """Take the keys that a source lists, when the source was read whole."""
+        for key in self.ledger.listings.read(source, kind, keys, self.now):
+            if key in self.ledger.pages:
+                self.ledger.set(key, last_seen=self.now)
+
+    def list_links(self, key: str, urls: list[str]) -> None:
+        """Take the links of a page that was read whole as the listing of that page."""
+        seen = (self._see_link(url) for url in urls)
+        self.listing_read(f"page:{key}", "page", [k for k in seen if k and k != key])
+
+    def _see_link(self, url: str) -> str | None:
+        key = self.key_of(url)
+        if key is None or key in self.ledger.pages:
+            return key
+        if len(self.ledger.pages) >= self.config.max_pages:
+            self.report.incomplete(
+                f"more than {self.config.max_pages} pages (FRESHCRAWL_MAX_PAGES)"
+            )
+            return None
+        return self.see(url)
+
+    def list_targets(self, key: str, urls: list[str], *, whole: bool) -> None:
+        """Take the pages that a page points to by redirect or canonical link."""
+        targets = [k for url in urls if (k := self.see(url)) and k != key]
+        if targets:
+            self.listing_read(f"target:{key}", "target", targets)
+        elif whole:
+            self.ledger.listings.drop(f"target:{key}")
+
+    def pointed_to(self, key: str) -> list[str]:
+        """Return the keys that a page lists, by target or link."""
+        sources = (self.ledger.listings.sources.get(f"{kind}:{key}") for kind in ("target", "page"))
+        return [target for source in sources if source for target in source.keys]
+
+    def take(self, key: str, *, confirm: bool = False) -> bool:
+        """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""
+        if key in self.handled:
+            return False
+        if not confirm and not self.is_due(key):
+            return False
+        self.handled.add(key)
+        return True
+
+    def is_due(self, key: str) -> bool:
+        """Tell whether a key should be checked in this run."""
+        record = self.ledger.pages[key]
+        if self.full:
+            return record.status != Status.GONE or self.ledger.listings.lists(key)
+        held = self.ledger.staged.get(key)
+        if held is not None and held.held:
+            return self.now - held.held_runs[-1] >= self.config.guard_confirm_hours * 3_600
+        return is_due(record, self.now)
+
+    def due_keys(self) -> list[str]:
+        """Return the keys that are due and were not taken yet, sorted."""
+        return sorted(
+            key for key in self.ledger.pages if key not in self.handled and self.is_due(key)
+        )
+
+    def absent_keys(self) -> list[str]:
+        """Return live pages that nothing lists any more and that need a confirming fetch."""
+        return sorted(
+            key
+            for key, record in self.ledger.pages.items()
+            if key not in self.handled
+            and record.status == Status.LIVE
+            and not self.ledger.listings.lists(key)
+            and record.missing_runs < self.config.missing_runs
+        )
+
+    def validators(self, key: str, url: str) -> dict[str, str]:
+        """Return the conditional headers for a request of ``url``; empty if none may be sent.
+
+        They go only to the exact URL that sent them, only if the body would be
+        read today as it was then, and only while the content they came with is
+        the one that is published (or the page is excluded and nothing is).
+        """
+        record = self.ledger.pages.get(key)
+        if record is None or (record.validator_url, record.recipe) != (url, self.recipe):
+            return {}
+        if self.ledger.is_live(key):
+            current = record.validator_digest == self.ledger.published[key].digest
+        else:
+            current = record.status == Status.EXCLUDED
+        if not current:
+            return {}
+        headers = {"If-None-Match": record.etag, "If-Modified-Since": record.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+    # -- outcomes ----------------------------------------------------------
+
+    def checked(
+        self, key: str, verdict: str, *, count_as: str | None = None, **changes: Any
+    ) -> PageRecord:
+        """Update a page's record after an outcome and set when to look again.
+
+        The report counts it as ``count_as`` (``""``: not at all), else as the verdict.
+        """
+        record = self.ledger.pages[key]
+        now = self.now
+        failed = verdict in {Verdict.FAILED, Verdict.REJECTED}
+        values = {
+            "last_attempt": now,
+            "last_verdict": str(verdict),
+            "failures": record.failures + 1 if failed else 0,
+            "checks": record.checks + 1,
+            "changes": record.changes + (verdict in {Verdict.CHANGED, Verdict.LINKS_ONLY}),
+            **({} if failed else {"last_checked": now}),
+            **changes,
+        }
+        self.ledger.set(key, **values)
+        reschedule(record, verdict, now, self.schedule)
+        if name := str(verdict) if count_as is None else count_as:
+            self.count(name)
+        return record
+
+    def count(self, name: str, by: int = 1) -> None:
+        """Add to a counter of the report."""
+        setattr(self.report, name, getattr(self.report, name) + by)
+
+    def stage(self, entry: Staged) -> None:
+        """Keep a change until it is published."""
+        self.ledger.stage(entry, self.report.run_id, self.report.started_at)
+
+    def adopt(self, result: PublishResult) -> None:
+        """Take what was published into the ledger and the report."""
+        self.ledger.adopt(result.pages, result.generation)
+        self.report.generation = result.generation
+        self.report.chunks_embedded += result.embedded
+        self.report.chunks_reused += result.reused
+        self.report.chunks_removed += result.removed
+
+    def finish(self, reason: str) -> None:
+        """Complete the report before the last commit."""
+        if reason != "finished":
+            self.report.incomplete(f"the run ended early ({reason})")
+        self.report.discovered = len(self.ledger.listings.listed())
+        self.report.not_due = sum(
+            key not in self.handled
+            for key in self.ledger.listings.listed()
+            if key in self.ledger.pages
+        )
+        self.report.complete = not self.report.incomplete_reasons
+        self.report.torch_imported = "torch" in sys.modules
+        self.report.finished_at = self.now
+
+    def commit(self) -> None:
+        """Make progress durable; a dry run keeps nothing."""
+        if not self.dry_run:
+            self.ledger.commit(self.report, self.site)
+
+
+def recipe(site: SiteConfig) -> str:
+    """Return what identifies how bodies of a site are read; another one voids validators."""
+    rules = json.dumps([site.keep, site.drop, site.noindex, site.render])
+    return f"{EXTRACTOR_VERSION}-{hashlib.sha256(rules.encode()).hexdigest()[:12]}"

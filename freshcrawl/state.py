@@ -1,0 +1,144 @@
+"""State and index of one site on disk: which file is which store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.misc import load_object
+
+from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.listings import Source
+from freshcrawl.core.pages import PageRecord, Staged
+from freshcrawl.core.report import RunReport
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus import SqliteCorpus
+from freshcrawl.stores.faiss_index import FaissIndexStore
+from freshcrawl.stores.locks import SiteLock
+from freshcrawl.stores.memory import MemoryIndexStore, MemoryRecordStore
+from freshcrawl.stores.memory_corpus import MemoryCorpus
+from freshcrawl.stores.sqlite import SqliteRecordStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from freshcrawl.stores.base import Corpus, Embedder, IndexStore, RecordStore
+
+RECORDS, CORPUS, INDEX = "records.sqlite", "corpus.sqlite", "index"
+
+
+@dataclass(slots=True)
+class SiteState:
+    """The opened stores of one site."""
+
+    name: str
+    records: RecordStore
+    corpus: Corpus
+    index: IndexStore
+    lock: SiteLock | None = None
+
+    def pages(self) -> dict[str, PageRecord]:
+        """Return all page records by key."""
+        rows = self.records.items("page:")
+        return {name[5:]: PageRecord.from_json(value) for name, value in rows}
+
+    def staged(self) -> Iterator[Staged]:
+        """Yield what waits to be published, by key."""
+        for _, value in self.records.items("staged:"):
+            yield Staged.from_json(value)
+
+    def sources(self) -> Iterator[Source]:
+        """Yield the discovery sources with their listings."""
+        for name, value in self.records.items("source:"):
+            listing = self.records.get("listing:" + name[7:]) or {}
+            yield Source.from_json({**value, "keys": listing.get("keys", [])})
+
+    def reports(self) -> list[RunReport]:
+        """Return the kept run reports, oldest first."""
+        return [RunReport.from_json(value) for _, value in self.records.items("run:")]
+
+    def site_table(self) -> dict[str, Any] | None:
+        """Return the table that makes the site's SiteConfig, as of its last run."""
+        return self.records.get("meta:site")
+
+    def close(self) -> None:
+        """Close the stores and release the lock."""
+        self.records.close()
+        self.corpus.close()
+        if self.lock is not None:
+            self.lock.release()
+
+
+def open_for_writing(config: Config, name: str, command: str, now: float) -> SiteState:
+    """Open a site's state as its only writer, creating it if need be.
+
+    Raises:
+        LockedError: another process writes to it.
+        StoreError: the folder or a file cannot be used.
+    """
+    folder = config.state_path() / name
+    try:
+        (folder / INDEX).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: the state folder cannot be made ({error.strerror}): "
+            "set FRESHCRAWL_STATE_DIR to a folder that can be written"
+        ) from None
+    lock = SiteLock(folder)
+    lock.acquire(command, now)
+    opened: list[Any] = []
+    try:
+        opened.append(SqliteRecordStore(folder / RECORDS))
+        opened.append(SqliteCorpus(folder / CORPUS))
+        return SiteState(name, opened[0], opened[1], FaissIndexStore(folder / INDEX), lock)
+    except BaseException:
+        for store in opened:
+            store.close()
+        lock.release()
+        raise
+
+
+def open_for_reading(config: Config, name: str) -> SiteState:
+    """Open a site's state beside whoever writes to it; nothing is created.
+
+    Raises:
+        StoreError: there is no such site, or a file cannot be read.
+    """
+    folder = config.state_path() / name
+    if not (folder / RECORDS).exists():
+        known = ", ".join(site_names(config)) or "none yet"
+        raise StoreError(f"no state of a site {name!r} in {folder.parent}; known: {known}")
+    records = SqliteRecordStore(folder / RECORDS, read_only=True)
+    corpus = SqliteCorpus(folder / CORPUS, read_only=True)
+    return SiteState(name, records, corpus, FaissIndexStore(folder / INDEX))
+
+
+def site_names(config: Config) -> list[str]:
+    """Return the names of the sites that have state, sorted."""
+    return sorted(path.parent.name for path in config.state_path().glob(f"*/{RECORDS}"))
+
+
+def make_embedder(config: Config) -> Embedder:
+    """Build the configured embedder (its model is loaded when first used).
+
+    Raises:
+        ConfigError: the class cannot be imported.
+        StoreError: the model cannot be found.
+    """
+    try:
+        cls = load_object(config.embedder_class)
+    except (ImportError, NameError, ValueError) as error:
+        raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={config.embedder_class}: {error}") from None
+    embedder: Embedder = cls(config.embed_model, config.embed_revision)
+    return embedder
+
+
+def folder_of(config: Config, name: str) -> Path:
+    """Return the folder of a site's state."""
+    return config.state_path() / name
+
+
+def open_in_memory(name: str) -> SiteState:
+    """Return empty stores that leave nothing behind (dry runs of unknown sites)."""
+    return SiteState(name, MemoryRecordStore(), MemoryCorpus(), MemoryIndexStore())

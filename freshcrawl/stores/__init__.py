@@ -1,0 +1,1 @@
+"""Where state and index live: Protocols in ``base``, one module a back end."""

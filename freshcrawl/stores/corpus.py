@@ -1,0 +1,176 @@
+"""Published pages, chunks, vectors and content in one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.stores import corpus_publish
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
+from freshcrawl.stores.corpus_tables import SCHEMA_VERSION, VERSION_QUERY, create_tables
+from freshcrawl.stores.sqlitefile import (
+    connect_checked,
+    connect_writer,
+    layout_version,
+    reported,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from freshcrawl.core.pages import Edit
+    from freshcrawl.stores.base import Snapshot
+
+_PUT_CONTENT = (
+    "INSERT INTO content (digest, data) VALUES (?, ?)"
+    " ON CONFLICT (digest) DO UPDATE SET published = 0 WHERE published"
+)
+_PUT_VECTOR = (
+    "INSERT INTO vectors (model, embed_digest, vector) VALUES (?, ?, ?)"
+    " ON CONFLICT (embed_digest, model) DO UPDATE SET vector = excluded.vector, used_at = NULL"
+    " WHERE vector != excluded.vector OR used_at IS NOT NULL"
+)
+
+
+class SqliteCorpus:
+    """Corpus in the file ``path``; any thread may call it.
+
+    Reads have a connection of their own, so only writes wait for a publish.
+    With ``read_only`` nothing is created and a missing file reads as empty.
+
+    Raises:
+        StoreError: the file is damaged, newer than this version, or cannot be opened.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._path = path
+        self._lock = RLock()
+        self._read_lock = RLock()
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        with reported(path):
+            if not read_only:
+                self._writer = self._open_writer()
+            self._open_reader()
+
+    def snapshot(self) -> SqliteSnapshot:
+        """Return the generation that is current now."""
+        with reported(self._path):
+            conn = self._connect_reader()
+            if conn is None:
+                conn = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+                create_tables(conn)
+            conn.execute("BEGIN")
+            return SqliteSnapshot(conn, owned=True)
+
+    def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
+        """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
+        import numpy as np
+
+        rows = [
+            (model, digest, np.asarray(vector, dtype="<f4").tobytes())
+            for digest, vector in vectors.items()
+        ]
+        self._write_rows(_PUT_VECTOR, rows)
+
+    def missing_vectors(self, model: str, digests: Iterable[str]) -> set[str]:
+        """Return those of ``digests`` for which no vector is kept."""
+        with self._read_lock, reported(self._path):
+            conn = self._open_reader()
+            return corpus_publish.missing_vectors(conn, model, digests) if conn else set(digests)
+
+    def put_content(self, contents: Mapping[str, bytes]) -> None:
+        """Keep ``digest -> bytes`` (compressed on disk); durable on return."""
+        rows = [(digest, zlib.compress(data)) for digest, data in contents.items()]
+        self._write_rows(_PUT_CONTENT, rows)
+
+    def get_content(self, digest: str) -> bytes | None:
+        """Return kept bytes, or None."""
+        query = "SELECT data FROM content WHERE digest = ?"
+        with self._read_lock, reported(self._path):
+            conn = self._open_reader()
+            row = conn.execute(query, (digest,)).fetchone() if conn else None
+        return zlib.decompress(row[0]) if row else None
+
+    def publish(
+        self,
+        edits: Sequence[Edit],
+        *,
+        run_id: str,
+        model: str,
+        dimension: int,
+        published_at: float,
+        build: Callable[[Snapshot], None],
+    ) -> int:
+        """Apply ``edits`` as the next generation and make it current; see Corpus.
+
+        ``build`` sees the writer's own open transaction: the commit after it
+        is the switch. Edits that change nothing make no generation.
+        """
+        with self._writing() as conn:
+            publication = corpus_publish.Publication(conn, model, dimension, published_at)
+            if not publication.apply(edits, run_id):
+                return publication.number - 1
+            build(SqliteSnapshot(conn, owned=False))
+            return publication.number
+
+    def retain(self, generations: int, vectors_unused_since: float) -> list[int]:
+        """Drop what only older generations need; return the numbers still kept, ascending.
+
+        Content goes with the last published row that names it. Vectors and
+        content that were put and not published since are never dropped.
+        """
+        with self._writing() as conn:
+            return corpus_publish.retain(conn, generations, vectors_unused_since)
+
+    def close(self) -> None:
+        """Release the corpus."""
+        with self._lock, self._read_lock:
+            for conn in (self._reader, self._writer):
+                if conn:
+                    conn.close()
+
+    def _open_writer(self) -> sqlite3.Connection:
+        conn = connect_writer(self._path)
+        try:
+            if not layout_version(conn, self._path, VERSION_QUERY, SCHEMA_VERSION):
+                create_tables(conn)
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
+    def _connect_reader(self) -> sqlite3.Connection | None:
+        """Return a new connection; None while there is no file with tables."""
+        if not self._path.exists():
+            return None
+        return connect_checked(self._path, VERSION_QUERY, SCHEMA_VERSION)
+
+    def _open_reader(self) -> sqlite3.Connection | None:
+        if self._reader is None:
+            self._reader = self._connect_reader()
+        return self._reader
+
+    def _write_rows(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        if rows:
+            with self._writing() as conn:
+                conn.executemany(statement, rows)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold one transaction: committed at the end, rolled back by any exception."""
+        if self._writer is None:
+            raise StoreError(f"{self._path}: the corpus is opened for reading only")
+        with self._lock, reported(self._path):
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")

@@ -1,0 +1,170 @@
+"""Writing generations into the SQLite corpus, inside the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import Status
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus_tables import (
+    chunk_row,
+    current_generation,
+    page_row,
+    select_in,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from freshcrawl.core.pages import Chunk, Edit, Published
+
+_FLOAT32_BYTES = 4
+
+
+def missing_vectors(
+    conn: sqlite3.Connection, model: str, digests: Iterable[str], dimension: int = 0
+) -> set[str]:
+    """Return those of ``digests`` without a vector (of that length, unless 0) of ``model``."""
+    wanted = set(digests)
+    query = (
+        "SELECT embed_digest FROM vectors WHERE model = ?"
+        " AND (? = 0 OR length(vector) = ?) AND embed_digest IN"
+    )
+    args = (model, dimension, dimension * _FLOAT32_BYTES)
+    return wanted - {digest for (digest,) in select_in(conn, query, args, wanted)}
+
+
+class Publication:
+    """The next generation of the corpus, while it is written."""
+
+    def __init__(
+        self, conn: sqlite3.Connection, model: str, dimension: int, published_at: float
+    ) -> None:
+        self._conn = conn
+        self._embedding = (model, dimension)
+        self._published_at = published_at
+        self._current = current_generation(conn)
+        self._changed = False
+        self._opened: dict[str, str] = {}
+        """Key by embed digest of the chunks opened."""
+        self._closed: set[str] = set()
+        """Embed digests of the chunks closed."""
+        self.number = self._current + 1
+
+    def apply(self, edits: Iterable[Edit], run_id: str) -> bool:
+        """Write ``edits`` as generation ``number``; False if nothing differs.
+
+        Raises:
+            StoreError: a live chunk has no vector of the model.
+        """
+        for edit in {edit.page.key: edit for edit in edits}.values():
+            self._replace_page(edit.page)
+            live = edit.page.status == Status.LIVE
+            self._replace_chunks(edit.page.key, edit.chunks if live else [])
+        before = self._embedding_before()
+        switched = bool(self._current) and before != self._embedding
+        if not (self._changed or switched):
+            return False
+        self._check_vectors(switched)
+        self._mark_used(before[0], switched)
+        self._open_generation(run_id)
+        return True
+
+    def _replace_page(self, page: Published) -> None:
+        row = page_row(page, self.number)
+        query = "SELECT * FROM open_pages WHERE key = ?"
+        stands = self._conn.execute(query, (page.key,)).fetchone()
+        if stands and stands[:-1] == row[:-1]:
+            return
+        self._changed = True
+        self._conn.execute(
+            "UPDATE published SET to_gen = ? WHERE key = ? AND to_gen IS NULL",
+            (self.number, page.key),
+        )
+        self._conn.execute("INSERT INTO published VALUES (?,?,?,?,?,?,?,?,?,?,NULL)", row)
+        self._conn.execute(
+            "UPDATE content SET published = 1 WHERE digest = ? AND published = 0", (page.content,)
+        )
+
+    def _replace_chunks(self, key: str, chunks: Iterable[Chunk]) -> None:
+        query = "SELECT * FROM open_chunks WHERE key = ?"
+        stand = {row[0]: row for row in self._conn.execute(query, (key,))}
+        rows = [chunk_row(chunk) for chunk in chunks]
+        new = [row for row in rows if stand.get(row[0]) != row]
+        old = set(stand.values()) - set(rows)
+        self._conn.executemany(
+            "UPDATE chunks SET to_gen = ? WHERE id = ? AND to_gen IS NULL",
+            [(self.number, row[0]) for row in old],
+        )
+        self._conn.executemany(
+            "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?,NULL)",
+            [(*row, self.number) for row in new],
+        )
+        self._opened.update((row[-1], row[1]) for row in new)
+        self._closed.update(row[-1] for row in old)
+        self._changed = self._changed or bool(old or new)
+
+    def _embedding_before(self) -> tuple[str, int]:
+        query = "SELECT model, dimension FROM generations WHERE generation = ?"
+        model, dimension = self._conn.execute(query, (self._current,)).fetchone() or ("", 0)
+        return model, dimension
+
+    def _check_vectors(self, switched: bool) -> None:
+        keys = self._opened
+        if switched:
+            keys = dict(self._conn.execute("SELECT embed_digest, key FROM open_chunks"))
+        missing = missing_vectors(self._conn, self._embedding[0], keys, self._embedding[1])
+        if missing:
+            raise StoreError(
+                f"{len(missing)} live chunks have no vector of {self._embedding[0]} "
+                f"(one of them on {min(keys[digest] for digest in missing)}); embed them first"
+            )
+
+    def _mark_used(self, model: str, switched: bool) -> None:
+        """Date the vectors that leave the current generation."""
+        update = "UPDATE vectors SET used_at = ? WHERE model = ? AND embed_digest"
+        self._conn.executemany(
+            f"{update} = ?", [(self._published_at, model, digest) for digest in self._closed]
+        )
+        if switched:
+            select = "SELECT embed_digest FROM open_chunks"
+            self._conn.execute(f"{update} IN ({select})", (self._published_at, model))
+
+    def _open_generation(self, run_id: str) -> None:
+        row: tuple[Any, ...] = (self.number, self._published_at, run_id, *self._embedding)
+        self._conn.execute(
+            "INSERT INTO generations SELECT ?, ?, ?, ?, ?,"
+            " (SELECT count(*) FROM open_pages WHERE status = ?),"
+            " (SELECT count(*) FROM open_chunks), 1",
+            (*row, Status.LIVE),
+        )
+
+
+def retain(conn: sqlite3.Connection, generations: int, vectors_unused_since: float) -> list[int]:
+    """Drop what only generations before the newest ``generations`` need; see Corpus."""
+    newest = "SELECT generation FROM generations WHERE kept ORDER BY generation DESC LIMIT ?"
+    kept = sorted(number for (number,) in conn.execute(newest, (max(1, generations),)))
+    if kept:
+        _drop_rows(conn, kept[0])
+    conn.execute(
+        "DELETE FROM vectors WHERE used_at < ? AND NOT ("
+        " model IN (SELECT model FROM generations WHERE kept)"
+        " AND EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_digest = vectors.embed_digest))",
+        (vectors_unused_since,),
+    )
+    return kept
+
+
+def _drop_rows(conn: sqlite3.Connection, oldest: int) -> None:
+    conn.execute("DELETE FROM chunks WHERE to_gen <= ?", (oldest,))
+    if conn.execute("DELETE FROM published WHERE to_gen <= ?", (oldest,)).rowcount:
+        conn.execute(
+            "DELETE FROM content WHERE published AND digest NOT IN (SELECT content FROM published)"
+        )
+    # Pages of an older generation that still stand are dated by its row.
+    conn.execute("UPDATE generations SET kept = 0 WHERE generation < ? AND kept", (oldest,))
+    conn.execute(
+        "DELETE FROM generations WHERE NOT kept"
+        " AND generation NOT IN (SELECT from_gen FROM published)"
+    )

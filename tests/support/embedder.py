@@ -1,0 +1,64 @@
+"""An embedder without a model, for tests and simulations."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from freshcrawl.stores.embedding import SentenceTransformerEmbedder
+from freshcrawl.stores.model_files import MINILM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from freshcrawl.stores.base import Matrix
+
+_WORD = re.compile(r"\w+")
+
+
+class HashEmbedder:
+    """Embedder whose vectors are sums of pseudo-random ones, one a word.
+
+    Texts that share words are near. The tokenizer and its limit are those of
+    the real MiniLM, so that chunks are cut where they would be cut. Its identity
+    is ``hash-64``; another name or revision makes another model with other vectors.
+    """
+
+    def __init__(self, model: str = "hash", revision: str = "", dimension: int = 64) -> None:
+        name = "hash" if model == MINILM else model  # the setting's default
+        self.model = "@".join(filter(None, (f"{name}-{dimension}", revision)))
+        self.dimension = dimension
+        self._real = SentenceTransformerEmbedder(MINILM)
+        self.max_tokens = self._real.max_tokens
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each token of ``text``, no special tokens."""
+        return self._real.token_offsets(text)
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised float32 row a text."""
+        import numpy as np
+
+        rows = [self._vector(text) for text in texts]
+        return np.asarray(np.reshape(rows, (len(rows), self.dimension)), dtype=np.float32)
+
+    def encode_query(self, text: str) -> Matrix:
+        """Return the normalised vector of a question."""
+        return self._vector(text)
+
+    def _vector(self, text: str) -> Matrix:
+        import numpy as np
+
+        total = np.zeros(self.dimension, dtype=np.float32)
+        for word in _WORD.findall(text.lower()) or [""]:
+            total += self._word_vector(word)
+        return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
+
+    def _word_vector(self, word: str) -> Matrix:
+        """Return a vector of +1 and -1, the same for the same word of the same model."""
+        import numpy as np
+
+        digest = hashlib.shake_128(f"{self.model}\0{word}".encode()).digest(self.dimension)
+        bits = np.frombuffer(digest, dtype=np.uint8) & 1
+        return np.asarray(bits * 2.0 - 1.0, dtype=np.float32)

@@ -1,0 +1,180 @@
+"""kill -9 at the worst moments: the next run converges and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.project import (
+    REPO,
+    command,
+    environment,
+    export_without_clocks,
+    report,
+    scrapy,
+    start_scrapy,
+)
+
+if TYPE_CHECKING:
+    from tests.conftest import SiteFactory
+    from tests.support.nginx import NginxSite
+
+pytestmark = pytest.mark.nginx
+
+# Small steps, so that a site of two dozen pages has several commits and publishes.
+SMALL_STEPS = {"FRESHCRAWL_COMMIT_EVERY": 3, "FRESHCRAWL_PUBLISH_GROWTH_RATIO": 0.1}
+
+
+def crawl(site: NginxSite, state: Path, *args: str) -> None:
+    done = scrapy(
+        "crawl", "docs", "-a", f"url={site.url}", *args, state=state, settings=SMALL_STEPS
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def crash(seam: str, site: NginxSite, state: Path, *args: str) -> None:
+    """Crawl in a process that is killed when it reaches ``seam``."""
+    line = command(("crawl", "docs", "-a", f"url={site.url}", *args), state, "hash", 0, SMALL_STEPS)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.crash_at", seam, *line[3:]],
+        cwd=REPO,
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
+
+
+def undisturbed(site: NginxSite, folder: Path) -> list[dict[str, object]]:
+    """Return what a first crawl of the site as it is now exports."""
+    crawl(site, folder)
+    return export_without_clocks(folder)
+
+
+SWITCHED = "freshcrawl.run:Run.adopt"
+"""Called right after the generation became current, before records are committed."""
+
+
+def test_site_that_goes_back_after_a_crash_at_the_switch(
+    nginx_site: SiteFactory, state: Path, alembic_trees: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = alembic_trees
+    site = nginx_site()
+    site.deploy(old)
+    crawl(site, state)
+    before = export_without_clocks(state)
+    site.deploy(new)
+    crash(SWITCHED, site, state, "-a", "full=1")
+    assert export_without_clocks(state) != before, "the crash came before the switch"
+    site.deploy(old)
+    crawl(site, state, "-a", "full=1")
+    assert export_without_clocks(state) == before == undisturbed(site, tmp_path / "fresh")
+
+
+def test_old_validators_do_not_hide_the_way_back(
+    nginx_site: SiteFactory, state: Path, alembic_trees: tuple[Path, Path]
+) -> None:
+    """The same with the old files' own times: the server would answer 304 to the old ETag."""
+    old, new = alembic_trees
+    site = nginx_site()
+    site.deploy(old)
+    crawl(site, state)
+    before = export_without_clocks(state)
+    times = {path: path.stat().st_mtime for path in site.web.folder.rglob("*.html")}
+    site.deploy(new)
+    crash(SWITCHED, site, state, "-a", "full=1")
+    site.deploy(old)
+    for path, moment in times.items():
+        os.utime(path, (moment, moment))
+    crawl(site, state, "-a", "full=1")
+    assert export_without_clocks(state) == before
+
+
+@pytest.mark.parametrize(
+    "seam",
+    [
+        "freshcrawl.publishing:Publisher.publish",
+        "freshcrawl.stores.corpus:SqliteCorpus.put_vectors",
+        "freshcrawl.stores.corpus:SqliteCorpus.put_content",
+        "freshcrawl.stores.corpus:SqliteCorpus.publish",
+        "freshcrawl.publishing:Publisher.write_index",
+        "freshcrawl.stores.faiss_index:FaissIndexStore.write",
+        SWITCHED,
+        "freshcrawl.publishing:Publisher.tidy",
+        "freshcrawl.run:Run.finish",
+    ],
+)
+def test_kill_in_a_publish(
+    seam: str,
+    nginx_site: SiteFactory,
+    state: Path,
+    alembic_trees: tuple[Path, Path],
+    tmp_path: Path,
+) -> None:
+    old, new = alembic_trees
+    site = nginx_site()
+    site.deploy(old)
+    crawl(site, state)
+    before = export_without_clocks(state)
+    site.deploy(new)
+    crash(seam, site, state, "-a", "full=1")
+    after = undisturbed(site, tmp_path / "fresh")
+    assert export_without_clocks(state) in (before, after), "half a generation is served"
+    crawl(site, state, "-a", "full=1")
+    assert export_without_clocks(state) == after
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_at_a_random_moment_of_a_first_crawl(
+    seed: int,
+    nginx_site: SiteFactory,
+    state: Path,
+    alembic_trees: tuple[Path, Path],
+    tmp_path: Path,
+) -> None:
+    site = nginx_site(server_config="limit_rate 400k;")
+    site.deploy(alembic_trees[0])
+    process = start_scrapy(
+        "crawl", "docs", "-a", f"url={site.url}",
+        state=state, log=tmp_path / "log", settings={**SMALL_STEPS, "DOWNLOAD_DELAY": 0.05},
+    )  # fmt: skip
+    wait_for_pages(site, 1)
+    time.sleep(random.Random(seed).uniform(0, 1.2))
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    crawl(site, state)
+    assert export_without_clocks(state) == undisturbed(site, tmp_path / "fresh")
+
+
+def test_resumed_first_crawl_fetches_only_the_rest(
+    nginx_site: SiteFactory, state: Path, alembic_trees: tuple[Path, Path]
+) -> None:
+    site = nginx_site()
+    site.deploy(alembic_trees[0])
+    crash("freshcrawl.run:Run.commit:4", site, state)
+    done = {r.path for r in site.requests() if r.path.endswith(".html")}
+    site.clear()
+    crawl(site, state)
+    again = {r.path for r in site.requests() if r.path.endswith(".html")}
+    pages = {f"/{path.relative_to(site.web.folder)}" for path in site.web.folder.rglob("*.html")}
+    assert done | again == pages
+    assert len(again) < len(pages)
+    assert report(state)["complete"]
+
+
+def wait_for_pages(site: NginxSite, count: int) -> None:
+    """Wait until the server answered for some pages."""
+    for _ in range(200):
+        if sum(r.path.endswith(".html") for r in site.requests()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the crawl asked for no page")

@@ -1,0 +1,113 @@
+"""What is taken out of main content, and what only looks as if it should be."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshcrawl.extract import extract
+
+URL = "https://docs.test/page.html"
+
+
+def in_theme(html):
+    return extract(f"<body><div id='docs-body'>{html}</div></body>", URL).markdown
+
+
+def in_unknown(html):
+    return extract(f"<body>{html}</body>", URL).markdown
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<script>x()</script>",
+        "<style>p{}</style>",
+        "<noscript>Enable JavaScript</noscript>",
+        "<template><p>x</p></template>",
+        "<nav><a href='x'>Home</a></nav>",
+        "<div role='navigation'>Home</div>",
+        "<footer>Copyright</footer>",
+        "<button>Copy</button>",
+        "<form><input type='search'><p>Search</p></form>",
+        "<svg><text>x</text></svg>",
+        "<iframe>x</iframe>",
+        "<div hidden>x</div>",
+        "<i aria-hidden='true'>icon</i>",
+        "<p style='display:none'>x</p>",
+        "<nav class='contents local'><ul><li>toc</li></ul></nav>",
+        "<div class='contents topic'><p class='topic-title'>Contents</p></div>",
+        "<ul class='breadcrumbs'><li>Docs</li></ul>",
+        "<a class='viewcode-link' href='s'>[source]</a>",
+        "<a href='edit'>Edit this page</a>",
+        "<p><a href='_sources/x.txt'>View page source</a></p>",
+        "<span class='theme-doc-version-badge'>Version: 2.1</span>",
+        "<div class='theme-last-updated'>Last updated on Jan 1</div>",
+        "<div class='lastUpdated_JAkA'>Jan 1</div>",
+        "<div class='tocCollapsible_ETCw'>On this page</div>",
+        "<div class='prev-next-area'>previous</div>",
+        "<div class='docs-navigation-links'>Previous: x</div>",
+        "<p class='copyright'>2025</p>",
+        "<span class='sr-only'>Section titled</span>",
+    ],
+)
+def test_noise_anywhere(noise):
+    assert in_theme(f"<p>Before.</p>{noise}<p>After.</p>") == "Before.\n\nAfter."
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<header><a href='/'>The site</a></header>",
+        "<header><h1><a href='/'>The site</a></h1></header>",
+        "<aside>Related</aside>",
+        "<div class='sidebar'>Menu</div>",
+        "<div id='sidebar'>Menu</div>",
+        "<div id='footer'>Copyright</div>",
+        "<ul class='menu'><li>Home</li></ul>",
+    ],
+)
+def test_noise_where_no_generator_is_known(noise):
+    assert in_unknown(f"{noise}<p>Text.</p>") == "Text."
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<section id='comments'><h2>Comments</h2></section>", "## Comments"),
+        ("<div class='section' id='sidebar'><h2>Sidebar</h2></div>", "## Sidebar"),
+        ("<h2 id='footer'>Footer</h2>", "## Footer"),
+        ("<header><h1>Title</h1></header>", "# Title"),
+        ("<article><header><h1>Title</h1></header></article>", "# Title"),
+        ("<aside class='note'><p>x</p></aside>", "> **Note**\n>\n> x"),
+        ("<form><h2>A page in a form</h2></form>", "## A page in a form"),
+        ("<div hidden='until-found'>x</div>", "x"),
+        ("<blockquote><p>x</p><footer>Someone</footer></blockquote>", "> x\n>\n> Someone"),
+        ("<p>Use <a href='#x'>#</a> here</p>", "Use [#](https://docs.test/page.html#x) here"),
+        ("<div class='wrap'>tail<script></script> kept</div>", "tail kept"),
+    ],
+)
+def test_content_that_looks_like_noise(html, markdown):
+    assert in_unknown(html) == markdown
+
+
+def test_a_sphinx_sidebar_is_content():
+    html = "<aside class='sidebar'><p class='sidebar-title'>T</p><p>x</p></aside>"
+    assert in_theme(html) == "> **T**\n>\n> x"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Last updated: 2025-01-01 10:00",
+        "Copyright 2007-2025 the authors",
+        "\u00a9 2025",
+        "Generated on: 2025-06-26.",
+        "Created using Sphinx 8.2.3.",
+        "Documentation last generated: Mon 11 Aug 2025",
+    ],
+)
+def test_build_facts_at_the_ends_of_an_unknown_page(line):
+    assert in_unknown(f"<p>Text.</p><p>{line}</p>") == "Text."
+    assert in_unknown(f"<p>{line}</p><p>Text.</p>") == "Text."
+    assert in_unknown(f"<p>Text.</p><p>{line}</p><p>More.</p>") == f"Text.\n\n{line}\n\nMore."
+    assert in_theme(f"<p>Text.</p><p>{line}</p>") == f"Text.\n\n{line}"

@@ -1,0 +1,227 @@
+"""Titles, robots values, and what an outcome leaves in the page's record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshcrawl import tally
+from freshcrawl.config import Config
+from freshcrawl.core.evidence import Finding
+from freshcrawl.core.pages import Block, Document, Published, Staged, Status, Verdict
+from freshcrawl.items import Outcome, PageItem
+from freshcrawl.ledger import NO_VALIDATORS
+from freshcrawl.outcomes import conclude
+from freshcrawl.pipelines import page_title, says_noindex
+from freshcrawl.run import Run
+from freshcrawl.sites import SiteConfig
+from freshcrawl.state import open_in_memory
+
+NOW = 1_800_000_000.0
+URL = "https://docs.example.com/a"
+
+
+def heading(title: str, level: int = 1) -> Block:
+    return Block("heading", "#" * level + " " + title, level=level, title=title)
+
+
+@pytest.mark.parametrize(
+    ("title", "blocks", "expected"),
+    [
+        ("Head", [heading("Main")], "Main"),
+        ("Head", [Block("paragraph", "Intro"), heading("Main"), heading("Second")], "Main"),
+        ("Head — Site", [heading("Part", level=2)], "Head"),
+        ("Head", [heading("")], "Head"),
+        ("Head", [heading(""), heading("Main")], "Main"),
+        ("Head", [Block("signature", "f()", level=1, title="f")], "Head"),
+        ("", [], ""),
+    ],
+)
+def test_the_first_h1_is_the_title(title: str, blocks: list[Block], expected: str) -> None:
+    assert page_title(Document(title=title, blocks=blocks)) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Install — Mako 1.3 documentation", "Install"),
+        ("Install – Mako", "Install"),
+        ("Install | Mako", "Install"),
+        ("Install · Mako", "Install"),
+        ("Install — Guide — Mako", "Install"),
+        ("Install\n  —\n  Mako", "Install"),
+        ("  Install  ", "Install"),
+        ("Install - Mako", "Install - Mako"),
+        ("a|b", "a|b"),
+        ("Range 1–5", "Range 1–5"),
+        ("A | ", "A"),
+        ("Mako", "Mako"),
+    ],
+)
+def test_the_name_of_the_site_is_no_part_of_a_title(title: str, expected: str) -> None:
+    assert page_title(Document(title=title)) == expected
+
+
+@pytest.mark.parametrize(
+    "robots",
+    [
+        *("noindex", "NOINDEX", "none", "NONE", " noindex ", "noindex,nofollow"),
+        *("nofollow, noindex", "noarchive,none", "follow , NoIndex", "\nnoindex", "all\nnoindex"),
+        # rules with values name no agent
+        "max-snippet:-1, noindex",
+        "max-image-preview:large, max-video-preview: -1, noindex, follow",
+        "unavailable_after: 25 Jun 2030 15:00:00 PST, noindex",
+        "unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, noindex",
+        "unavailable_after: 2030-06-25T15:00:00+00:00, none",
+        # agents
+        "freshcrawl: noindex",
+        "FreshCrawl : noindex, nofollow",
+        "freshcrawl: nofollow, noindex",
+        "*: noindex",
+        "otherbot: nofollow, freshcrawl: noindex",
+        "otherbot: all, freshcrawl: nofollow, none",
+        "noindex, otherbot: index",
+        "freshcrawl: max-snippet: 20, noindex",
+        # an agent counts for its own header
+        "otherbot: nofollow\nnoindex",
+        "otherbot: noindex\nfreshcrawl: noindex",
+        "otherbot: unavailable_after: 25 Jun 2030 15:00:00 PST\nnoindex",
+    ],
+)
+def test_noindex(robots: str) -> None:
+    assert says_noindex(robots)
+
+
+@pytest.mark.parametrize(
+    "robots",
+    [
+        *("", "\n", ",", "all", "index, follow", "nofollow", "noarchive", "noindexing", "nonesuch"),
+        *("no index", "index:noindexed", "noimageindex", "indexifembedded"),
+        "max-image-preview:none",
+        "max-image-preview: none, follow",
+        "max-snippet: 0",
+        "unavailable_after: 25 Jun 2030 15:00:00 PST",
+        "otherbot: noindex",
+        "otherbot: noindex, nofollow",
+        "otherbot: nofollow, noindex",
+        "freshcrawl: nofollow, otherbot: noindex",
+        "otherbot: noindex\nfreshcrawl: nofollow",
+        "otherbot: max-snippet:-1, noindex",
+        "all\notherbot: none",
+        "freshcrawl-news: noindex",
+        "my freshcrawl: noindex",
+    ],
+)
+def test_no_noindex(robots: str) -> None:
+    assert not says_noindex(robots)
+
+
+@given(st.text())
+def test_any_robots_value_can_be_read(robots: str) -> None:
+    if says_noindex(robots):
+        assert "noindex" in robots.lower() or "none" in robots.lower()
+
+
+VALUE = st.sampled_from(["all", "nofollow", "max-snippet:-1", "max-image-preview:none", "noindex"])
+
+
+@given(st.lists(VALUE, max_size=5), st.lists(VALUE, max_size=5))
+def test_order_of_values_and_headers_does_not_count(one: list[str], other: list[str]) -> None:
+    expected = "noindex" in one + other
+    assert says_noindex(f"{', '.join(one)}\n{', '.join(other)}") is expected
+    assert says_noindex(f"{','.join(reversed(other))}\n{','.join(one)}") is expected
+
+
+@pytest.fixture
+def run() -> Run:
+    site = SiteConfig(name="x", url="https://docs.example.com/")
+    return Run(site, Config(), open_in_memory("x"), lambda: NOW)
+
+
+def fetched(run: Run, url: str = URL, **fields: Any) -> PageItem:
+    key = run.see(url)
+    assert key is not None
+    run.listing_read("start", "start", [key])
+    text = Document(blocks=[Block("paragraph", "text")])
+    values = {"document": text, "digest": "d1", "verdict": Verdict.NEW, **fields}
+    return PageItem(key=key, url=url, outcome=Outcome.FETCHED, fetched_at=NOW, **values)
+
+
+def validators_after(run: Run, item: PageItem, status: Status = Status.LIVE) -> dict[str, str]:
+    conclude(run, item, Finding(status), None)
+    record = run.ledger.pages[item.key]
+    return {name: getattr(record, name) for name in (*NO_VALIDATORS, "recipe")}
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified"),
+    [
+        ('"v1"', ""),
+        ("", "Wed, 02 Oct 2002 13:00:00 GMT"),
+        ('W/"v1-gzip"', "Wed, 02 Oct 2002 13:00:00 GMT"),
+    ],
+)
+def test_validators_are_bound_to_url_content_and_recipe(
+    run: Run, etag: str, last_modified: str
+) -> None:
+    assert validators_after(run, fetched(run, etag=etag, last_modified=last_modified)) == {
+        "etag": etag,
+        "last_modified": last_modified,
+        "validator_url": URL,
+        "validator_digest": "d1",
+        "recipe": run.recipe,
+    }
+
+
+@pytest.mark.parametrize(
+    "later", [{}, {"etag": '"v2"', "rendered": True}, {"last_modified": "yesterday"}]
+)
+def test_a_later_body_leaves_no_validator_of_an_earlier_one(
+    run: Run, later: dict[str, Any]
+) -> None:
+    validators_after(run, fetched(run, etag='"v1"'))
+    after = validators_after(run, fetched(run, **later, digest="d2"))
+    assert after["etag"] == ""
+    assert after["validator_digest"] == ("d2" if "last_modified" in later else "")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"document": None, "verdict": Verdict.REJECTED, "digest": ""},
+        {"document": None, "verdict": "", "digest": "", "http_status": 503},
+    ],
+)
+def test_a_rejected_or_failed_answer_gives_no_validators(run: Run, bad: dict[str, Any]) -> None:
+    before = validators_after(run, fetched(run, etag='"v1"'))
+    assert validators_after(run, fetched(run, etag='"v2"', **bad)) == before
+
+
+def test_a_page_that_robots_txt_disallows_was_not_checked(run: Run) -> None:
+    item = fetched(run)
+    run.ledger.set(item.key, last_checked=NOW - 1_000, status=Status.LIVE)
+    item.outcome, item.document, item.verdict = Outcome.DISALLOWED, None, ""
+    conclude(run, item, Finding(Status.LIVE, "robots.txt", Verdict.EXCLUDED), None)
+    record = run.ledger.pages[item.key]
+    assert (record.last_checked, record.last_attempt) == (NOW - 1_000, NOW)
+    assert record.next_due > NOW
+
+
+@pytest.mark.parametrize(
+    ("alias_of", "released"),
+    [("", 1), ("docs.example.com/c", 1), ("docs.example.com/b", 0)],
+)
+def test_a_page_becomes_the_alias_of_its_canonical_page_once(
+    run: Run, alias_of: str, released: int
+) -> None:
+    run.ledger.published["docs.example.com/b"] = Published("docs.example.com/b", URL, digest="d")
+    item = fetched(run)
+    if alias_of:
+        run.ledger.set(item.key, status=Status.ALIAS, alias_of=alias_of)
+    run.stage(Staged(item.key, URL, Status.LIVE, Verdict.NEW, NOW, canonical="docs.example.com/b"))
+    tally.resolve_canonicals(run)
+    assert len(tally.release(run)) == released
+    assert {entry.status for entry in run.ledger.staged.values()} <= {Status.ALIAS}
