@@ -35,7 +35,7 @@ system:
 	apt-get update --quiet; \
 	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$${missing[@]}"
 
-# Two releases of a real documentation on loopback, with the real model; about a minute.
+# Two releases of a real documentation on loopback, with the real model; a minute or two.
 demo: setup-run
 	$(BIN)/python -m demo
 

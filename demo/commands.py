@@ -29,7 +29,7 @@ def crawl(url: str, *args: str, state: Path) -> dict[str, Any]:
     """
     full = ("crawl", "docs", "-a", f"url={url}", *args)
     print(f"$ scrapy {shlex.join(full)}", flush=True)
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         command(full, state, "real", 0, None),
         cwd=REPO,
         env=environment(),

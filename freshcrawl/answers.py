@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Snapshot, VectorIndex
+
+logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 
@@ -90,7 +93,9 @@ def _search_site(
 ) -> list[Hit]:
     snapshot, index = open_generation(state)
     try:
-        if snapshot.generation and snapshot.info()["model"] != model:
+        if not snapshot.generation:
+            return []
+        if snapshot.info()["model"] != model:
             raise StoreError(
                 f"site {state.name} is indexed with the model {snapshot.info()['model']}, not "
                 f"with {model}: set FRESHCRAWL_EMBED_MODEL to the model of the index"
@@ -125,20 +130,19 @@ def open_generation(state: SiteState) -> tuple[Snapshot, VectorIndex]:
     """Return one whole generation: its rows and its index.
 
     If the index file went away between the two (a later publish tidied up),
-    the newer generation is read; if it is missing for good, the index is built
-    from the vectors that the corpus holds.
+    the newer generation is read; if it is missing for good or damaged, the
+    index is built from the vectors that the corpus holds.
     """
     for _ in range(ATTEMPTS):
         snapshot = state.corpus.snapshot()
         try:
-            if not snapshot.generation:
-                return snapshot, index_of(snapshot)
             return snapshot, state.index.open(snapshot.generation)
         except FileNotFoundError:
             snapshot.close()
-        except BaseException:
+        except StoreError as error:
+            logger.warning("%(error)s", {"error": error})
             snapshot.close()
-            raise
+            break
     snapshot = state.corpus.snapshot()
     return snapshot, index_of(snapshot)
 

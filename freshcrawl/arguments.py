@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from freshcrawl.config import Config, ConfigError
+from freshcrawl.config import Config, ConfigError, to_bool
 from freshcrawl.core.urls import slug, url_key
 from freshcrawl.sites import SiteConfig, checked_url, load_sites, make_site
 from freshcrawl.state import open_for_reading, site_names
@@ -39,7 +39,7 @@ class SpiderArguments:
             if name not in KNOWN:
                 raise ConfigError(f"unknown argument -a {name}=...; known: {', '.join(KNOWN)}")
             flag = name in {"full", "dry_run"}
-            values[name] = _flag(name, str(value)) if flag else str(value).strip()
+            values[name] = to_bool(f"-a {name}", value) if flag else str(value).strip()
         if values.get("url") and values.get("site"):
             raise ConfigError("give -a url=... or -a site=..., not both")
         return cls(**values)
@@ -90,12 +90,3 @@ def _from_state(config: Config, name: str) -> SiteConfig | None:
     finally:
         state.close()
     return None if table is None else make_site(table, f"state of {name}")
-
-
-def _flag(name: str, value: str) -> bool:
-    text = value.strip().lower()
-    if text in {"1", "true", "yes"}:
-        return True
-    if text in {"0", "false", "no", ""}:
-        return False
-    raise ConfigError(f"-a {name}={value!r}: expected 1 or 0")

@@ -177,7 +177,7 @@ def _convert(name: str, value: Any, field: Field[Any]) -> Any:
     if default is MISSING:
         raise TypeError(f"{field.name} has no default")
     if isinstance(default, bool):
-        return _to_bool(name, value)
+        return to_bool(name, value)
     kind = type(default)
     try:
         return _CONVERT[kind](value)
@@ -207,7 +207,12 @@ def _to_text(value: Any) -> str:
 _CONVERT: Mapping[type, Callable[[Any], Any]] = {int: _to_int, float: _to_float, str: _to_text}
 
 
-def _to_bool(name: str, value: Any) -> bool:
+def to_bool(name: str, value: Any) -> bool:
+    """Read a switch.
+
+    Raises:
+        ConfigError: ``value`` is neither; ``name`` says where it was given.
+    """
     text = str(value).strip().lower()
     if text in {"1", "true", "yes", "on"}:
         return True

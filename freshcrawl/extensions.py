@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import run_in_thread
 from freshcrawl import tally
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
+from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
 from freshcrawl.summary import run_summary
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+STOPPED = "shutdown"
+"""Scrapy's reason for a crawl that a signal ended."""
 MIN_PUBLISH_PAGES = 32
 """Staged pages below which a first crawl does not publish in between."""
 
@@ -52,6 +55,7 @@ class RunExtension:
         try:
             full = bool(getattr(spider, "full", False))
             self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
+            self._publishes_between = self.run.first_crawl and not dry_run
         except BaseException:
             self._state.close()
             raise
@@ -90,7 +94,7 @@ class RunExtension:
 
     def _should_publish(self) -> bool:
         run = self.run
-        if not run.first_crawl or run.dry_run or self._publishing is not None:
+        if not self._publishes_between or self._publishing is not None:
             return False
         growth = self._config.publish_growth_ratio * run.ledger.live_count()
         return len(run.ledger.staged) >= max(MIN_PUBLISH_PAGES, growth)
@@ -98,18 +102,21 @@ class RunExtension:
     async def _publish_between(self) -> None:
         try:
             await self._publish(sorted(self.run.ledger.staged))
+        except PublishInterrupted:
+            logger.info("stopped publishing; what was embedded is kept")
         except Exception:
-            # The end of the run tries again and fails the run if it must.
+            # Not again while crawling: the end of the run tries once more, and fails if it must.
+            self._publishes_between = False
             logger.exception("publishing while crawling failed")
         finally:
             self._publishing = None
 
     async def _publish(self, keys: list[str]) -> None:
-        rows = self.run.ledger.staged_rows(keys)
+        rows = self.run.ledger.staged_work(keys)
         if not rows:
             return
         result = await run_in_thread(
-            self.run.publisher.publish, rows, self.run.report.run_id, self.run.now
+            self.run.publisher.publish, rows, self.run.report.run_id, self.run.clock
         )
         self.run.adopt(result)
         self.run.commit()
@@ -118,6 +125,8 @@ class RunExtension:
     async def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tally, guard, embed, publish, commit, report."""
         try:
+            if reason == STOPPED:
+                self.run.publisher.interrupt()
             if self._publishing is not None:
                 await self._publishing
             await self._finish(reason)
@@ -135,13 +144,15 @@ class RunExtension:
         tally.resolve_canonicals(run)
         keys = tally.release(run)
         run.commit()
-        if not run.dry_run:
+        # Asked to stop, a run must not embed for minutes: what is staged is the next run's.
+        if not run.dry_run and reason != STOPPED:
             await self._publish(keys)
         self._count_bytes()
         run.finish(reason)
         run.report.status = "ok"
         run.commit()
-        logger.info("%(summary)s", {"summary": run_summary(run.site.name, run.report)})
+        for line in run_summary(run.report.as_contract()):
+            logger.info("%(site)s: %(line)s", {"site": run.site.name, "line": line})
 
     def _note_failure(self) -> None:
         try:

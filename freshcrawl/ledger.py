@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 RUNS_KEPT = 50
+BULK = ("blocks", "body", "chunks")
+"""Fields of staged work that stay in the store, under a name of their own."""
 
 
 class Ledger:
@@ -32,7 +34,7 @@ class Ledger:
         self.pages: dict[str, PageRecord] = state.pages()
         self.listings = Listings(state.sources())
         self.staged: dict[str, Staged] = {}
-        """Staged work without its bulk (chunks, blocks, body stay in the store)."""
+        """Staged work without its bulk."""
         self.generation = 0
         self.published: dict[str, Published] = {}
         self._load_published()
@@ -54,13 +56,16 @@ class Ledger:
                 self.set(key, status=page.status)
         for entry in list(self._state.staged()):
             if _is_published(entry, self.published.get(entry.key)):
-                self._records.delete(f"staged:{entry.key}")
+                self._forget_staged(entry.key)
             else:
-                self.staged[entry.key] = _without_bulk(entry)
+                self.staged[entry.key] = entry
         for key, record in self.pages.items():
             if record.status == Status.LIVE and key not in self.published:
                 # The corpus was lost or put back from an older copy.
                 self.set(key, status=Status.PENDING, next_due=0.0)
+        for name, row in list(self._records.items("run:")):
+            if row.get("status", "running") == "running":
+                self._records.put(name, {**row, "status": "killed"})
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a key that was not known."""
@@ -99,27 +104,36 @@ class Ledger:
         else:
             entry.held_runs = [found_at]
         entry.run_id = run_id
-        self.staged[entry.key] = _without_bulk(entry)
-        self._records.put(f"staged:{entry.key}", entry.to_json())
+        row = entry.to_json()
+        bulk = {name: row.pop(name) for name in BULK if name in row}
+        self.staged[entry.key] = Staged.from_json(row)
+        self._records.put(f"staged:{entry.key}", row)
+        self._records.put(f"work:{entry.key}", bulk)
 
     def unstage(self, key: str) -> None:
         """Drop staged work of a page."""
         if self.staged.pop(key, None) is not None:
-            self._records.delete(f"staged:{key}")
+            self._forget_staged(key)
+
+    def _forget_staged(self, key: str) -> None:
+        self._records.delete(f"staged:{key}")
+        self._records.delete(f"work:{key}")
 
     def mark_held(self, key: str, kind: str) -> None:
         """Note durably (with the next commit) that a guard holds staged work, or no more ("")."""
         if self.staged[key].held == kind:
             return
         self.staged[key].held = kind
-        row = self._records.get(f"staged:{key}")
-        if row is not None:
-            self._records.put(f"staged:{key}", {**row, "held": kind})
+        self._records.put(f"staged:{key}", self.staged[key].to_json())
 
-    def staged_rows(self, keys: Iterable[str]) -> list[Staged]:
-        """Return staged work whole, as it is in the store."""
-        rows = (self._records.get(f"staged:{key}") for key in keys)
-        return [Staged.from_json(row) for row in rows if row is not None]
+    def staged_work(self, keys: Iterable[str]) -> list[Staged]:
+        """Return staged work whole: with its chunks, blocks and body."""
+        return [
+            Staged.from_json(
+                {**self.staged[key].to_json(), **(self._records.get(f"work:{key}") or {})}
+            )
+            for key in keys
+        ]
 
     def adopt(self, pages: dict[str, Published], generation: int) -> None:
         """Take published pages as the truth that later fetches are compared with."""
@@ -166,11 +180,6 @@ class Ledger:
 
 
 NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
-
-
-def _without_bulk(entry: Staged) -> Staged:
-    light = {name: v for name, v in entry.to_json().items() if name not in {"blocks", "body"}}
-    return Staged.from_json({**light, "chunks": []})
 
 
 def _is_published(entry: Staged, published: Published | None) -> bool:

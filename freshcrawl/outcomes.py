@@ -21,6 +21,7 @@ CONTENT = frozenset({Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY})
 """Verdicts that bring text to publish."""
 ANSWERED = CONTENT | {Verdict.UNCHANGED, Verdict.COSMETIC}
 """Verdicts on text that stands."""
+LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.MOVED})
 
 
 def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:
@@ -85,8 +86,8 @@ def _keeps_out(run: Run, item: PageItem) -> bool:
 
 def _counter(verdict: str, finding: Finding, record: PageRecord) -> str:
     """Return the name of the report's counter for an outcome, "" for none."""
+    if verdict in LEAVING and finding.status == record.status:
+        return ""  # a tombstone or alias that was looked at again
     if verdict in {Verdict.GONE, Verdict.ABSENT}:
-        if finding.status == record.status:
-            return ""  # a tombstone that was probed again
         return "hidden" if finding.status == Status.HIDDEN else "gone"
     return str(verdict)

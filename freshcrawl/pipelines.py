@@ -24,6 +24,7 @@ from freshcrawl.publishing import pack, pack_blocks
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from freshcrawl.core.pages import PageRecord
     from freshcrawl.run import Run
     from freshcrawl.stores.base import Embedder
 
@@ -144,7 +145,9 @@ class PresencePipeline(RunPipeline):
         record = self.run.ledger.pages[item.key]
         listed = self.run.ledger.listings.lists(item.key)
         finding = Finding(Status(record.status), item.reason, None, record.missing_runs)
-        if item.verdict in ANSWERED:
+        if item.canonical and self._is_copy(record, item.canonical):
+            finding = evidence.copy_of(item.canonical)
+        elif item.verdict in ANSWERED:
             finding = evidence.answered(record, listed, self.run.policies)
         elif item.verdict == Verdict.EXCLUDED:
             finding = Finding(Status.EXCLUDED, item.reason, Verdict.EXCLUDED)
@@ -158,6 +161,11 @@ class PresencePipeline(RunPipeline):
             target = self.run.key_of(item.target)
             finding = evidence.redirected(record, target, item.target, item.permanent)
         return finding
+
+    def _is_copy(self, record: PageRecord, canonical: str) -> bool:
+        """Tell a page that an earlier tally found to be a copy of a page that is still live."""
+        known = record.status == Status.ALIAS and record.alias_of == canonical
+        return known and self.run.ledger.is_live(canonical)
 
 
 class IndexPipeline(RunPipeline):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import threading
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from freshcrawl.stores.base import StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from freshcrawl.clock import Clock
     from freshcrawl.config import Config
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
@@ -41,6 +43,10 @@ class PublishResult:
     removed: int = 0
 
 
+class PublishInterrupted(Exception):
+    """A publish was asked to stop between two batches; what was embedded is kept."""
+
+
 class Publisher:
     """Publishes staged changes of one site."""
 
@@ -48,15 +54,21 @@ class Publisher:
         self._state = state
         self._config = config
         self._embedder = embedder
+        self._interrupted = threading.Event()
 
-    def publish(self, staged: Sequence[Staged], run_id: str, now: float) -> PublishResult:
+    def interrupt(self) -> None:
+        """Make a publish that is embedding stop after its batch. Any thread may call."""
+        self._interrupted.set()
+
+    def publish(self, staged: Sequence[Staged], run_id: str, clock: Clock) -> PublishResult:
         """Embed and publish ``staged`` as the next generation. Blocking.
 
         Raises:
             StoreError: the model differs from that of the site, or a store failed.
+            PublishInterrupted: ``interrupt`` was called.
         """
         embedder = self._embedder()
-        self._check_model(embedder)
+        self.check_model()
         edits = [to_edit(entry) for entry in staged]
         result = PublishResult(0, {edit.page.key: edit.page for edit in edits})
         self._embed([chunk for edit in edits for chunk in edit.chunks], embedder, result)
@@ -73,7 +85,7 @@ class Publisher:
             run_id=run_id,
             model=embedder.model,
             dimension=embedder.dimension,
-            published_at=now,
+            published_at=clock(),
             build=lambda snapshot: self.write_index(snapshot, embedder),
         )
         return result
@@ -98,7 +110,13 @@ class Publisher:
         }
         self._state.index.write(snapshot.generation, ids, matrix, manifest)
 
-    def _check_model(self, embedder: Embedder) -> None:
+    def check_model(self) -> None:
+        """Refuse to work with another model than the one that the site is indexed with.
+
+        Raises:
+            StoreError: the models differ, or the configured one cannot be found.
+        """
+        embedder = self._embedder()
         snapshot = self._state.corpus.snapshot()
         try:
             model = snapshot.info().get("model") if snapshot.generation else None
@@ -119,6 +137,8 @@ class Publisher:
         # Texts of like length share a batch, so that little of it is padding.
         todo = sorted(missing, key=lambda digest: (len(texts[digest]), digest))
         for done, batch in _batches(todo, self._config.embed_batch):
+            if self._interrupted.is_set():
+                raise PublishInterrupted
             vectors = embedder.encode([texts[digest] for digest in batch])
             self._state.corpus.put_vectors(embedder.model, dict(zip(batch, vectors, strict=True)))
             logger.info("embedded %(done)d of %(all)d chunks", {"done": done, "all": len(todo)})

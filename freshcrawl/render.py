@@ -7,6 +7,9 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from playwright.async_api import Page
+    from scrapy.http import Response
+
     from freshcrawl.sites import SiteConfig
 
 HANDLER = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
@@ -18,6 +21,8 @@ CHROMIUM_ARGS = (
     "--no-first-run",
 )
 WAIT_MS = 15_000
+STATUS = "() => performance.getEntriesByType('navigation')[0].responseStatus"
+"""Script that gives the HTTP status of the page that is shown."""
 
 
 def playwright_settings(site: SiteConfig) -> dict[str, Any]:
@@ -51,7 +56,40 @@ def render_meta(site: SiteConfig) -> dict[str, Any]:
     if site.wait_for:
         from scrapy_playwright.page import PageMethod
 
-        meta["playwright_page_methods"] = [
-            PageMethod("wait_for_selector", site.wait_for, timeout=WAIT_MS)
-        ]
+        meta["playwright_page_methods"] = [PageMethod(shows, site.wait_for)]
     return meta
+
+
+async def shows(page: Page, selector: str) -> bool:
+    """Wait until a page shows what a selector names; False if it does not, or is an error page.
+
+    A time-out raised here would hide the status: a 404 would count as a failure for ever.
+    """
+    from playwright.async_api import TimeoutError as NotShownError
+
+    if await page.evaluate(STATUS) >= 400:
+        return False
+    try:
+        await page.wait_for_selector(selector, timeout=WAIT_MS)
+    except NotShownError:
+        return False
+    return True
+
+
+def problem_of(response: Response) -> str:
+    """Return why a rendered 200 is not the page, empty if it is."""
+    methods = response.meta.get("playwright_page_methods") or []
+    if response.status == 200 and not all(method.result for method in methods):
+        return f"does not show {methods[0].args[0]!r}"
+    return ""
+
+
+def landed(response: Response) -> tuple[str, bool] | None:
+    """Return where the browser ended, and whether for good; None for a page without one.
+
+    The browser follows redirects by itself, those of HTTP and those of scripts.
+    """
+    if not response.meta.get("playwright"):
+        return None
+    statuses = response.meta.get("redirect_reasons") or [301]
+    return response.url, all(status in {301, 308} for status in statuses)

@@ -29,11 +29,17 @@ if TYPE_CHECKING:
     from freshcrawl.stores.base import Embedder
 
 
+LEFT = frozenset({Status.HIDDEN, Status.GONE})
+
+
 class Run:
     """One run over one site.
 
     The ledger holds what is known; here is decided what to ask for and what an
     answer changes. Nothing is durable before ``commit``.
+
+    Raises:
+        StoreError: the site is indexed with another model, or the model cannot be found.
     """
 
     def __init__(
@@ -70,6 +76,7 @@ class Run:
         self.handled: set[str] = set()
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
+        self.publisher.check_model()
 
     @property
     def now(self) -> float:
@@ -107,9 +114,17 @@ class Run:
 
     def listing_read(self, source: str, kind: str, keys: Iterable[str]) -> None:
         """Take the keys that a source lists, when the source was read whole."""
-        for key in self.ledger.listings.read(source, kind, keys, self.now):
-            if key in self.ledger.pages:
-                self.ledger.set(key, last_seen=self.now)
+        pages, listings = self.ledger.pages, self.ledger.listings
+        before = listings.sources.get(source)
+        read_at, known = (before.read_at, set(before.keys)) if before else (0.0, set())
+        keys = list(keys)
+        for key in listings.read(source, kind, keys, self.now):
+            if key in pages:
+                self.ledger.set(key, last_seen=read_at)
+        for key in keys:
+            if key not in known and key in pages and pages[key].status in LEFT:
+                # A page that left is listed anew: it may be back.
+                self.ledger.set(key, next_due=0.0)
 
     def list_links(self, key: str, urls: list[str]) -> None:
         """Take the links of a page that was read whole as the listing of that page."""
@@ -157,7 +172,7 @@ class Run:
         held = self.ledger.staged.get(key)
         if held is not None and held.held:
             return self.now - held.held_runs[-1] >= self.config.guard_confirm_hours * 3_600
-        return is_due(record, self.now)
+        return is_due(record, self.now, self.schedule.max_age)
 
     def due_keys(self) -> list[str]:
         """Return the keys that are due and were not taken yet, sorted."""
@@ -248,6 +263,8 @@ class Run:
             for key in self.ledger.listings.listed()
             if key in self.ledger.pages
         )
+        if not self.ledger.live_count() and not self.ledger.staged and not self.dry_run:
+            self.report.incomplete(f"no page with content was found at {self.site.url}")
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules
         self.report.finished_at = self.now

@@ -7,6 +7,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from cssselect import HTMLTranslator, SelectorError
+
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.urls import Scope, UrlRules, normalize_url, slug
 
@@ -21,6 +23,7 @@ CHOICES = {
     "noindex": ("hide", "keep"),
     "robots": ("keep", "hide"),
 }
+SELECTORS = frozenset({"drop", "keep"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +162,18 @@ def _checked(where: str, name: str, value: Any, default: Any) -> Any:
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise ConfigError(f"{where}: {name} = {value!r}: expected a list of strings")
+        for selector in value if name in SELECTORS else ():
+            _check_selector(f"{where}: {name}", selector)
         return tuple(value)
     kind = bool if isinstance(default, bool) else str
     if not isinstance(value, kind) or (default is MISSING and not value):
         expected = "true or false" if kind is bool else "a string"
         raise ConfigError(f"{where}: {name} = {value!r}: expected {expected}")
     return value
+
+
+def _check_selector(where: str, selector: str) -> None:
+    try:
+        HTMLTranslator().css_to_xpath(selector)
+    except SelectorError as error:
+        raise ConfigError(f"{where}: {selector!r} is not a CSS selector ({error})") from None

@@ -44,7 +44,7 @@ class SiteState:
         return {name[5:]: PageRecord.from_json(value) for name, value in rows}
 
     def staged(self) -> Iterator[Staged]:
-        """Yield what waits to be published, by key."""
+        """Yield what waits to be published, by key, without chunks, blocks and body."""
         for _, value in self.records.items("staged:"):
             yield Staged.from_json(value)
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freshcrawl.core.report import RunReport
+    from collections.abc import Mapping
 
 
-def run_summary(site: str, report: RunReport) -> str:
-    """Return what a run did, on a few lines."""
+def run_summary(run: Mapping[str, Any]) -> list[str]:
+    """Return what a run did, a sentence a line; ``run`` is ``RunReport.as_contract``."""
     lines = [
-        f"{site}: {report.discovered} pages listed, {report.not_due} not due, "
-        f"{report.fetched} fetched ({report.not_modified} answered 304): {report.new} new, "
-        f"{report.changed} changed, {report.links_only} with new links only, "
-        f"{report.unchanged} unchanged, {report.excluded} not documents, "
-        f"{report.moved} moved, {report.gone + report.hidden} gone, "
-        f"{report.rejected} rejected, {report.failed} failed",
-        f"{site}: {report.chunks_embedded} chunks embedded, {report.chunks_reused} reused, "
-        f"{report.chunks_removed} removed; {report.bytes_downloaded} bytes downloaded; "
-        f"generation {report.generation}; {report.duration_s:.1f} s",
+        f"{run['discovered']} pages listed, {run['not_due']} not due, "
+        f"{run['fetched']} fetched ({run['not_modified']} answered 304): {run['new']} new, "
+        f"{run['changed']} changed, {run['links_only']} with new links only, "
+        f"{run['unchanged']} unchanged, {run['excluded']} not documents, "
+        f"{run['moved']} moved, {run['gone'] + run['hidden']} gone, "
+        f"{run['rejected']} rejected, {run['failed']} failed",
+        f"{run['chunks_embedded']} chunks embedded, {run['chunks_reused']} reused, "
+        f"{run['chunks_removed']} removed; {run['bytes_downloaded']} bytes downloaded; "
+        f"generation {run['generation']}; {run['duration_s']:.1f} s",
     ]
-    if report.held:
-        lines.append(f"{site}: {report.held} pages held: {'; '.join(report.held_reasons)}")
-    if report.incomplete_reasons:
-        lines.append(f"{site}: incomplete: {'; '.join(report.incomplete_reasons)}")
-    return "\n".join(lines)
+    if run["held"]:
+        lines.append(f"{run['held']} pages held: {'; '.join(run['held_reasons'])}")
+    if run["incomplete_reasons"]:
+        lines.append(f"incomplete: {'; '.join(run['incomplete_reasons'])}")
+    if run["error"]:
+        lines.append(f"failed: {run['error']}")
+    return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from freshcrawl.core import guards
+from freshcrawl.core import evidence, guards
 from freshcrawl.core.pages import Staged, Status, Verdict
 
 if TYPE_CHECKING:
@@ -31,30 +31,34 @@ def guard_policy(config: Config) -> guards.GuardPolicy:
 def resolve_canonicals(run: Run) -> None:
     """Turn staged pages whose canonical page is live, or about to be, into aliases.
 
-    Done at the end, so that the result does not depend on the order of fetches.
+    Done at the end, so that the result does not depend on the order of
+    fetches. Many pages that name one and the same canonical page come from a
+    mistake of the site: they stay pages of their own.
     """
+    named = Counter(entry.canonical for entry in run.ledger.staged.values())
     for entry in list(run.ledger.staged.values()):
+        target = entry.canonical
         if (
-            entry.canonical
-            and entry.status == Status.LIVE
-            and run.ledger.will_live(entry.canonical)
+            entry.status == Status.LIVE
+            and target
+            and named[target] <= LONE_MOVES
+            and run.ledger.will_live(target)
         ):
-            record = run.ledger.pages[entry.key]
-            if (record.status, record.alias_of) == (Status.ALIAS, entry.canonical):
-                run.ledger.unstage(entry.key)  # nothing new: no generation for it
-                continue
-            run.stage(
-                Staged(
-                    key=entry.key,
-                    url=entry.url,
-                    status=Status.ALIAS,
-                    verdict=Verdict.MOVED,
-                    staged_at=run.now,
-                    changed_at=run.now,
-                    reason=f"rel=canonical names {entry.canonical}",
-                    alias_of=entry.canonical,
-                )
-            )
+            run.stage(_copy(entry, run.now))
+
+
+def _copy(entry: Staged, now: float) -> Staged:
+    finding = evidence.copy_of(entry.canonical)
+    return Staged(
+        key=entry.key,
+        url=entry.url,
+        status=finding.status,
+        verdict=Verdict.MOVED,
+        staged_at=now,
+        changed_at=now,
+        reason=finding.reason,
+        alias_of=finding.alias_of,
+    )
 
 
 def release(run: Run) -> list[str]:
@@ -77,7 +81,8 @@ def release(run: Run) -> list[str]:
         if not hold:
             free.append(key)
     run.report.held = len(classes) - len(free)
-    run.report.held_reasons = [held.reason for held in tripped.values()] if run.report.held else []
+    holding = {run.ledger.staged[key].held for key in classes.keys() - set(free)}
+    run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
     return sorted(free)
 
 

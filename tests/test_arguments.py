@@ -66,10 +66,10 @@ def test_parse(given: dict[str, Any], expected: SpiderArguments) -> None:
     [
         ({"urls": URL}, "unknown argument -a urls=...; known: url, site, full, dry_run"),
         ({"Full": "1"}, "unknown argument -a Full"),
-        ({"full": "maybe"}, "-a full='maybe': expected 1 or 0"),
-        ({"dry_run": "2"}, "-a dry_run='2'"),
-        ({"full": "1\n0"}, r"-a full='1\n0'"),
-        ({"full": None}, "-a full='None'"),
+        ({"full": "maybe"}, "-a full is 'maybe': expected true or false"),
+        ({"dry_run": "2"}, "-a dry_run is '2'"),
+        ({"full": "1\n0"}, r"-a full is '1\n0'"),
+        ({"full": None}, "-a full is None"),
         ({"url": URL, "site": "mako"}, "not both"),
     ],
 )

@@ -121,6 +121,11 @@ def test_an_alias_moves_once(permanent: bool) -> None:
     assert evidence.redirected(other, KEY, URL, permanent).verdict == Verdict.MOVED
 
 
+def test_a_copy_is_an_alias_that_has_not_moved_again() -> None:
+    found = evidence.copy_of(KEY)
+    assert (found.status, found.verdict, found.alias_of) == (Status.ALIAS, Verdict.UNCHANGED, KEY)
+
+
 @pytest.mark.parametrize("permanent", [True, False])
 def test_redirected_off_the_site(permanent: bool) -> None:
     found = evidence.redirected(page(), None, "https://login.example.net/", permanent)

@@ -58,10 +58,10 @@ def test_next_due_is_later_than_now_and_within_max_age(
     policy: SchedulePolicy,
     now: float,
 ) -> None:
-    record = page(status=status, failures=failures, interval=interval)
+    record = page(status=status, failures=failures, interval=interval, last_attempt=now)
     reschedule(record, verdict, now, policy)
     assert now < record.next_due <= now + policy.max_age
-    assert not is_due(record, now)
+    assert not is_due(record, now, 60 * DAY)
     assert record.interval > 0
 
 
@@ -194,19 +194,21 @@ def test_a_first_crawl_does_not_come_due_at_once() -> None:
         (NOW - 1, NOW - DAY, True),
         (NOW + 1, NOW - DAY, False),
         (NOW + 60 * DAY, NOW, False),
+        # max_age holds whatever was stored
+        (NOW + 60 * DAY, NOW - 61 * DAY, True),
         # the clock was set back: by less than a day it does not matter
         (NOW + 2 * DAY, NOW + DAY / 2, False),
         (NOW + 400 * DAY, NOW + 365 * DAY, True),
     ],
 )
 def test_is_due(next_due: float, last_attempt: float, due: bool) -> None:
-    assert is_due(page(next_due=next_due, last_attempt=last_attempt), NOW) is due
+    assert is_due(page(next_due=next_due, last_attempt=last_attempt), NOW, 60 * DAY) is due
 
 
 def test_a_clock_that_was_set_back_makes_pages_due_once() -> None:
     record = page(last_attempt=NOW + 365 * DAY, next_due=NOW + 369 * DAY)
-    assert is_due(record, NOW)
+    assert is_due(record, NOW, 60 * DAY)
     record.last_attempt = NOW
     reschedule(record, Verdict.UNCHANGED, NOW, POLICY)
-    assert not is_due(record, NOW)
-    assert is_due(record, NOW + 8 * DAY)
+    assert not is_due(record, NOW, 60 * DAY)
+    assert is_due(record, NOW + 8 * DAY, 60 * DAY)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +23,8 @@ from tests.support.project import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import SiteFactory
     from tests.support.nginx import NginxSite
 

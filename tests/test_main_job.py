@@ -164,7 +164,7 @@ def test_next_version_finds_what_is_new_changed_and_removed(
     docs.site.deploy(docs.after)
     run = docs.crawl("-a", "full=1")
     assert run["held"] == 0
-    assert (run["new"], run["changed"] , run["gone"]) == (len(new), len(changed), len(removed))
+    assert (run["new"], run["changed"], run["gone"]) == (len(new), len(changed), len(removed))
     assert docs.pages() == texts(docs.after).keys()
     # Only passages with a text of their own that was never seen before were embedded.
     assert 0 < run["chunks_embedded"] < run["chunks_reused"]

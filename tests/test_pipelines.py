@@ -12,10 +12,11 @@ from freshcrawl import tally
 from freshcrawl.config import Config
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Block, Document, Published, Staged, Status, Verdict
+from freshcrawl.core.schedule import DAY
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import conclude
-from freshcrawl.pipelines import page_title, says_noindex
+from freshcrawl.pipelines import PresencePipeline, page_title, says_noindex
 from freshcrawl.run import Run
 from freshcrawl.sites import SiteConfig
 from freshcrawl.state import open_in_memory
@@ -210,18 +211,30 @@ def test_a_page_that_robots_txt_disallows_was_not_checked(run: Run) -> None:
     assert record.next_due > NOW
 
 
-@pytest.mark.parametrize(
-    ("alias_of", "released"),
-    [("", 1), ("docs.example.com/c", 1), ("docs.example.com/b", 0)],
-)
-def test_a_page_becomes_the_alias_of_its_canonical_page_once(
-    run: Run, alias_of: str, released: int
-) -> None:
-    run.ledger.published["docs.example.com/b"] = Published("docs.example.com/b", URL, digest="d")
-    item = fetched(run)
-    if alias_of:
-        run.ledger.set(item.key, status=Status.ALIAS, alias_of=alias_of)
-    run.stage(Staged(item.key, URL, Status.LIVE, Verdict.NEW, NOW, canonical="docs.example.com/b"))
+def with_live_b(run: Run) -> str:
+    key = "docs.example.com/b"
+    run.ledger.published[key] = Published(key, f"https://{key}", digest="d")
+    return key
+
+
+def test_a_page_becomes_the_alias_of_its_canonical_page(run: Run) -> None:
+    canonical, item = with_live_b(run), fetched(run)
+    run.stage(Staged(item.key, URL, Status.LIVE, Verdict.NEW, NOW, canonical=canonical))
     tally.resolve_canonicals(run)
-    assert len(tally.release(run)) == released
-    assert {entry.status for entry in run.ledger.staged.values()} <= {Status.ALIAS}
+    assert tally.release(run) == [item.key]
+    staged = run.ledger.staged[item.key]
+    assert (staged.status, staged.alias_of) == (Status.ALIAS, canonical)
+
+
+def test_an_alias_by_canonical_link_is_not_new_at_every_check(run: Run) -> None:
+    canonical = with_live_b(run)
+    item = fetched(run, canonical=canonical, canonical_url=f"https://{canonical}")
+    run.ledger.set(item.key, status=Status.ALIAS, alias_of=canonical, interval=DAY)
+    PresencePipeline(run).process_item(item)
+    assert item.finding is not None
+    conclude(run, item, item.finding, None)
+    record = run.ledger.pages[item.key]
+    assert (record.status, record.alias_of) == (Status.ALIAS, canonical)
+    assert record.interval == 2 * DAY
+    assert run.ledger.staged == {}
+    assert (run.report.new, run.report.moved) == (0, 0)

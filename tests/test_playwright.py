@@ -78,6 +78,11 @@ class App:
             path.write_text(SHELL.format(script=script))
         self.site.deploy(self.folder / "pages")
 
+    def remove(self, name: str) -> None:
+        """Take a page away."""
+        (self.folder / "pages" / name).unlink()
+        self.site.deploy(self.folder / "pages")
+
     def settings(self, render: str) -> dict[str, object]:
         """Return the settings that name the site and how it is read."""
         path = self.folder / "sites.toml"
@@ -167,6 +172,27 @@ def test_page_whose_script_fails_keeps_its_text(app: App) -> None:
     run = app.crawl()
     assert (run["failed"], run["unchanged"], run["changed"]) == (1, len(TEXTS) - 1, 0)
     assert_rendered(app.texts())
+
+
+def test_rendered_page_that_is_removed_leaves_the_answers(app: App) -> None:
+    app.crawl()
+    app.remove("guide/errors.html")
+    run = app.crawl()
+    assert (run["gone"], run["failed"]) == (1, 0)
+    assert app.texts().keys() == TEXTS.keys() - {"guide/errors.html"}
+
+
+def test_rendered_page_that_sends_on_is_not_indexed_with_the_text_of_another(
+    app: App, nginx_site: SiteFactory
+) -> None:
+    app.crawl()
+    foreign = nginx_site()
+    app.deploy(
+        config="location.replace('/index.html')", errors=f"location.replace('{foreign.url}')"
+    )
+    run = app.crawl()
+    assert (run["moved"], run["excluded"], run["failed"]) == (1, 1, 0)
+    assert app.texts().keys() == {"index.html"}
 
 
 def test_no_browser_outlives_a_crawl(app: App) -> None:

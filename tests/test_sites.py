@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.sites import CHOICES, SiteConfig, checked_url, load_sites, make_site
+from freshcrawl.sites import CHOICES, SELECTORS, SiteConfig, checked_url, load_sites, make_site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +57,10 @@ def test_values_reach_scope_and_rules() -> None:
         ({"url": URL, "discovery": ""}, "discovery = ''"),
         ({"url": URL, "drop": ".nav"}, "drop = '.nav': expected a list of strings"),
         ({"url": URL, "keep": [1]}, "keep = [1]: expected a list of strings"),
+        ({"url": URL, "keep": ["main", "div["]}, "keep: 'div[' is not a CSS selector"),
+        ({"url": URL, "drop": [""]}, "drop: '' is not a CSS selector"),
+        ({"url": URL, "drop": ["a::before"]}, "drop: 'a::before' is not a CSS selector"),
+        ({"url": URL, "drop": ["a:nonsense"]}, "drop: 'a:nonsense' is not a CSS selector"),
         ({"url": URL, "subdomains": "yes"}, "subdomains = 'yes': expected true or false"),
         ({"url": URL, "subdomains": 1}, "subdomains = 1: expected true or false"),
         ({"url": URL, "wait_for": False}, "wait_for = False: expected a string"),
@@ -110,6 +114,8 @@ def site_values(name: str, default: object) -> st.SearchStrategy[Any]:
         return st.sampled_from(CHOICES[name])
     if name == "sitemaps":
         return st.lists(st.sampled_from([URL + "a.xml", URL + "b.xml"])).map(tuple)
+    if name in SELECTORS:
+        return st.lists(st.sampled_from(["main", "div.body > p", "[role=main]"])).map(tuple)
     if isinstance(default, tuple):
         return st.lists(st.text(max_size=5), max_size=3).map(tuple)
     if isinstance(default, bool):

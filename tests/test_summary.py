@@ -15,11 +15,18 @@ def report(**values: Any) -> RunReport:
     return RunReport("r", 100.0, 161.25, **values)
 
 
+def lines_of(**values: Any) -> list[str]:
+    return run_summary(report(**values).as_contract())
+
+
+def text_of(**values: Any) -> str:
+    return "\n".join(lines_of(**values))
+
+
 def test_a_plain_run_is_two_lines() -> None:
-    lines = run_summary("mako", report(discovered=3)).splitlines()
+    lines = lines_of(discovered=3)
     assert len(lines) == 2
-    assert all(line.startswith("mako: ") for line in lines)
-    assert lines[0].startswith("mako: 3 pages listed, 0 not due, 0 fetched")
+    assert lines[0].startswith("3 pages listed, 0 not due, 0 fetched")
     assert lines[1].endswith("generation 0; 61.2 s")
 
 
@@ -48,30 +55,29 @@ def test_a_plain_run_is_two_lines() -> None:
     ],
 )
 def test_every_counter_is_named(name: str, words: str) -> None:
-    assert words in run_summary("mako", report(**{name: 7}))
-    assert words not in run_summary("mako", report())
+    assert words in text_of(**{name: 7})
+    assert words not in text_of()
 
 
 def test_gone_and_hidden_are_one_number() -> None:
-    assert "5 gone" in run_summary("mako", report(gone=2, hidden=3))
+    assert "5 gone" in text_of(gone=2, hidden=3)
 
 
 def test_no_number_is_negative() -> None:
     counters = [f.name for f in fields(RunReport) if f.type == "int" and f.default is not MISSING]
     for name in counters:
-        assert "-" not in run_summary("mako", report(**{name: 1}))
+        assert "-" not in text_of(**{name: 1})
 
 
-def test_what_is_held_and_what_is_incomplete() -> None:
-    text = run_summary(
-        "mako",
-        report(
-            held=9,
-            held_reasons=["9 of 20 live pages in removals"],
-            incomplete_reasons=["sitemap a: HTTP 500", "robots.txt unavailable (HTTP 503)"],
-        ),
+def test_what_is_held_what_is_incomplete_and_what_failed() -> None:
+    lines = lines_of(
+        held=9,
+        held_reasons=["9 of 20 live pages in removals"],
+        incomplete_reasons=["sitemap a: HTTP 500", "robots.txt unavailable (HTTP 503)"],
+        error="no space left on device",
     )
-    assert text.splitlines()[2:] == [
-        "mako: 9 pages held: 9 of 20 live pages in removals",
-        "mako: incomplete: sitemap a: HTTP 500; robots.txt unavailable (HTTP 503)",
+    assert lines[2:] == [
+        "9 pages held: 9 of 20 live pages in removals",
+        "incomplete: sitemap a: HTTP 500; robots.txt unavailable (HTTP 503)",
+        "failed: no space left on device",
     ]

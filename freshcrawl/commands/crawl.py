@@ -105,7 +105,7 @@ def sites_to_crawl(config: Config, arguments: SpiderArguments) -> list[SiteConfi
 
 
 def site_is_due(config: Config, name: str) -> bool:
-    """Tell whether a site was never crawled, has a page due, or was not discovered lately."""
+    """Tell whether a site was never crawled, or has a page, staged work or discovery due."""
     if name not in site_names(config):
         return True
     now = make_clock(config.clock_offset_secs)()
@@ -115,7 +115,10 @@ def site_is_due(config: Config, name: str) -> bool:
         last = reports[-1].started_at if reports else 0.0
         if now - last >= config.discovery_interval_secs:
             return True
-        return any(is_due(record, now) for record in state.pages().values())
+        waiting = any(not entry.held for entry in state.staged())
+        return waiting or any(
+            is_due(record, now, config.max_age_secs) for record in state.pages().values()
+        )
     finally:
         state.close()
 

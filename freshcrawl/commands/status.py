@@ -80,10 +80,7 @@ def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
         "generation": generation,
         "oldest_check_s": round(now - min(checked), 1) if checked else None,
         "index_lag_s": round(now - min(e.staged_at for e in staged), 1) if staged else 0.0,
-        "last_run": {**reports[-1].as_contract(), "run_status": reports[-1].status}
-        if reports
-        else None,
-        "_summary": run_summary(state.name, reports[-1]) if reports else "",
+        "last_run": reports[-1].as_contract() if reports else None,
     }
 
 
@@ -102,15 +99,15 @@ def print_status(sites: list[dict[str, Any]]) -> None:
             print(f"  oldest check {cli.ago(site['oldest_check_s'])} ago")
         if site["last_run"]:
             run = site["last_run"]
-            print(f"  last run {run['started_at']}: {run['status']} {run['error']}".rstrip())
-            for line in site["_summary"].splitlines():
-                print(f"    {line.split(': ', 1)[-1]}")
+            print(f"  last run {run['started_at']}: {run['status']}")
+            for line in run_summary(run):
+                print(f"    {line}")
 
 
 def check(site: dict[str, Any]) -> int:
     """Return the exit code that a site's status stands for."""
     run = site["last_run"]
-    if run is None or run["status"] == "failed":
+    if run is None or run["status"] in {"failed", "killed"}:
         return cli.ERROR
     if site["held"]:
         return cli.HELD

@@ -48,7 +48,7 @@ def not_found(record: PageRecord, listed: bool) -> Finding:
     if not listed:
         return Finding(Status.GONE, "404 and listed nowhere", Verdict.GONE)
     if record.status in {Status.HIDDEN, Status.GONE}:
-        return Finding(Status.GONE, "404 again", Verdict.GONE)
+        return Finding(Status.GONE, f"404, and {record.status} before", Verdict.GONE)
     return Finding(Status.HIDDEN, "404 although a source still lists it", Verdict.GONE)
 
 
@@ -80,3 +80,8 @@ def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -
     if record.status == Status.LIVE:
         return Finding(Status.LIVE, f"redirects to {key} for now", Verdict.UNCHANGED)
     return Finding(Status.ALIAS, f"redirects to {key}", verdict, alias_of=key)
+
+
+def copy_of(key: str) -> Finding:
+    """Judge a page that still names another, live page as its canonical one."""
+    return Finding(Status.ALIAS, f"rel=canonical names {key}", Verdict.UNCHANGED, alias_of=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Staged, Status
+from freshcrawl.core.pages import Staged, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +43,11 @@ class Held:
 
 
 def work_class(staged: Staged, live: bool) -> str:
-    """Return the guard class of a staged change: removals, changes or "" (never held)."""
-    if not live:
+    """Return the guard class of a staged change: removals, changes or "" (never held).
+
+    New pages take nothing away, and new link targets change no text.
+    """
+    if not live or staged.verdict == Verdict.LINKS_ONLY:
         return ""
     return CHANGES if staged.status == Status.LIVE else REMOVALS
 

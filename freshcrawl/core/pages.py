@@ -209,7 +209,8 @@ class Staged(JsonRecord):
     """A change that waits to be published.
 
     With ``status`` live the page's row and chunks are replaced; with any other
-    status the page leaves the answers.
+    status the page leaves the answers. ``blocks``, ``body`` and ``chunks`` are
+    stored apart from the rest and may be empty here.
     """
 
     key: str

@@ -19,7 +19,7 @@ class RunReport(JsonRecord):
     started_at: float
     finished_at: float = 0.0
     status: str = "running"
-    """running, ok, failed; a run that never ended stays running."""
+    """running, ok, failed; killed once a later run finds that it never ended."""
     full: bool = False
     complete: bool = False
     incomplete_reasons: list[str] = field(default_factory=list)

@@ -66,10 +66,12 @@ def spread(key: str) -> float:
     return 0.5 + int.from_bytes(digest[:4], "big") / 2**33
 
 
-def is_due(record: PageRecord, now: float) -> bool:
+def is_due(record: PageRecord, now: float, max_age: float) -> bool:
     """Tell whether a page should be fetched now.
 
-    A due date that was set more than a day in the future (the clock was set
-    back since) is not believed.
+    ``max_age`` holds whatever was stored (the setting may have been lowered
+    since). A due date that was set more than a day in the future (the clock
+    was set back since) is not believed.
     """
-    return record.next_due <= now or record.last_attempt > now + DAY
+    due = min(record.next_due, record.last_attempt + max_age)
+    return due <= now or record.last_attempt > now + DAY

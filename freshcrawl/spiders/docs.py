@@ -16,7 +16,7 @@ from freshcrawl.discovery import Discovery
 from freshcrawl.extensions import get_run
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.middlewares import DUE_CHECKED, KEY, NotDue
-from freshcrawl.render import playwright_settings, render_meta
+from freshcrawl.render import landed, playwright_settings, problem_of, render_meta
 from freshcrawl.robots import RobotsForbidden, RobotsMiddleware
 
 if TYPE_CHECKING:
@@ -117,11 +117,16 @@ class DocsSpider(Spider):
         if response.status in REDIRECTS:
             yield self._redirect(response)
             return
+        if (end := landed(response)) and self.run.key_of(end[0]) != response.meta[KEY]:
+            yield self._sent(response, *end)
+            return
         outcome = OUTCOMES.get(response.status, Outcome.FAILED)
         item = self._item(response, outcome)
         if outcome == Outcome.FAILED:
             item.reason = f"HTTP {response.status}"
-        if outcome == Outcome.FETCHED:
+        if problem := problem_of(response):
+            item.outcome, item.reason = Outcome.FAILED, problem
+        elif outcome == Outcome.FETCHED:
             item.body = response.text if isinstance(response, TextResponse) else ""
             item.rendered = bool(response.meta.get("playwright"))
         yield item
@@ -140,6 +145,16 @@ class DocsSpider(Spider):
                 value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")
             ),
         )
+
+    def _sent(self, response: Response, target: str, permanent: bool) -> PageItem:
+        """Return the outcome of a page from which the browser was sent to another one."""
+        item = self._item(response, Outcome.REDIRECT)
+        item.url, item.target, item.permanent = (
+            self.run.ledger.pages[item.key].url,
+            target,
+            permanent,
+        )
+        return item
 
     def _redirect(self, response: Response) -> PageItem | Request:
         """Return the next hop if it is still this page, else the outcome."""

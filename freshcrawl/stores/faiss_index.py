@@ -42,7 +42,7 @@ class FaissIndex:
         if query.shape[1] != self._index.d:
             raise StoreError(
                 f"the question's vector has {query.shape[1]} dimensions, the index "
-                f"{self._index.d}: the embedding model was changed; run `scrapy reindex`"
+                f"{self._index.d}: the index was made with another embedding model"
             )
         scores, ids = self._index.search(query, min(k, len(self)) or 1)
         pairs = [(int(i), float(s)) for i, s in zip(ids[0], scores[0], strict=True) if i >= 0]
@@ -206,4 +206,4 @@ def _first_line(error: Exception) -> str:
 
 
 def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: {what}; run `scrapy verify --repair` to build it again")
+    return StoreError(f"{path}: {what}; the next publish writes a new one")

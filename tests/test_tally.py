@@ -1,0 +1,92 @@
+"""The tally: which staged work is published, which is held, which canonical links are believed."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshcrawl import tally
+from freshcrawl.core.pages import Staged, Status
+from tests.support.runs import Bench, key_of, removal, stage, text
+
+HOUR = 3_600.0
+NAMES = [f"p{number}" for number in range(40)]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    bench = Bench()
+    bench.publish(*NAMES)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("entries", "held"),
+    [
+        ([removal(name) for name in NAMES[:5]], 0),
+        ([removal(name) for name in NAMES[:6]], 6),
+        ([removal(name, Status.HIDDEN) for name in NAMES[:6]], 6),
+        ([removal(name, Status.EXCLUDED) for name in NAMES[:6]], 6),
+        ([text(name) for name in NAMES[:20]], 0),
+        ([text(name) for name in NAMES[:21]], 21),
+        ([text(f"new{number}") for number in range(99)], 0),
+        ([text("q", canonical=""), *(removal(name) for name in NAMES[:6])], 6),
+        ([removal(name, Status.ALIAS, key_of("p39")) for name in NAMES[:6]], 6),
+        ([removal(f"p{n}", Status.ALIAS, key_of(f"p{n + 20}")) for n in range(6)], 0),
+    ],
+    ids=[
+        "few removals", "removals", "hidden", "excluded", "half changed", "more changed",
+        "new pages", "other work passes", "all moved to one page", "each moved to its own",
+    ],
+)  # fmt: skip
+def test_guards(bench: Bench, entries: list[Staged], held: int) -> None:
+    run = bench.run()
+    stage(run, entries)
+    free = tally.release(run)
+    assert run.report.held == held
+    assert len(free) == len(entries) - held
+    assert bool(run.report.held_reasons) == bool(held)
+
+
+def test_held_work_survives_and_is_released_by_confirmations(bench: Bench) -> None:
+    freed = []
+    for hours in (0, 1, 13, 26):
+        bench.clock.time = 2_000_000.0 + hours * HOUR
+        run = bench.run()
+        stage(run, [removal(name) for name in NAMES[:6]])
+        freed.append(len(tally.release(run)))
+        run.commit()
+    assert freed == [0, 0, 0, 6]
+
+
+def test_held_work_that_a_newer_fetch_refutes_is_dropped(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [removal(name) for name in NAMES[:6]])
+    tally.release(run)
+    run.commit()
+    later = bench.run()
+    assert len(later.ledger.staged) == 6
+    later.ledger.unstage(key_of("p0"))
+    assert len(tally.release(later)) == 5, "five are few enough"
+
+
+def test_canonical_page_takes_its_copy_out(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [text("copy", canonical=key_of("p0"))])
+    tally.resolve_canonicals(run)
+    entry = run.ledger.staged[key_of("copy")]
+    assert (entry.status, entry.alias_of) == (Status.ALIAS, key_of("p0"))
+
+
+@pytest.mark.parametrize("target", ["nowhere", "other"])
+def test_canonical_page_that_is_not_there_takes_nothing_out(bench: Bench, target: str) -> None:
+    run = bench.run()
+    stage(run, [text("copy", canonical=key_of(target)), text("other", canonical=key_of("copy"))])
+    tally.resolve_canonicals(run)
+    assert run.ledger.staged[key_of("copy")].status == Status.LIVE
+
+
+def test_many_pages_with_one_canonical_page_stay_pages(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [text(f"v{number}", canonical=key_of("p0")) for number in range(9)])
+    tally.resolve_canonicals(run)
+    assert {entry.status for entry in run.ledger.staged.values()} == {Status.LIVE}
