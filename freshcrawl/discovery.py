@@ -138,7 +138,7 @@ class Discovery:
         keys: list[str] = []
         requests: list[Request] = []
         for entry in sitemap.entries:
-            key = self._run.see(entry.url, entry.lastmod)
+            key = self._run.sightings.see(entry.url, entry.lastmod)
             if key is not None:
                 keys.append(key)
         self._note(url, kind, keys, sitemap.complete)
@@ -150,7 +150,7 @@ class Discovery:
 
     def _note(self, url: str, kind: str, keys: list[str], whole: bool) -> None:
         if whole:
-            self._run.listing_read(f"sitemap:{url}", kind, keys)
+            self._run.sightings.listing_read(f"sitemap:{url}", kind, keys)
         else:
             self._run.ledger.listings.extend(f"sitemap:{url}", kind, keys)
 
@@ -172,7 +172,7 @@ class Discovery:
         if self._run.site.discovery == "sitemap" or self._broken:
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")
-            self._run.follows_links = bool(self._run.ledger.listings.of_kind("start"))
+            self._run.sightings.follows_links = bool(self._run.ledger.listings.of_kind("start"))
             return
         if not any(self._run.ledger.listings.sources[s].keys for s in self._sitemaps()):
             yield from self._seed()
@@ -188,10 +188,10 @@ class Discovery:
                 self._run.ledger.listings.drop(source)
 
     def _seed(self) -> Iterator[Request]:
-        self._run.follows_links = True
-        key = self._run.see(self._run.site.url)
+        self._run.sightings.follows_links = True
+        key = self._run.sightings.see(self._run.site.url)
         if key is not None:
-            self._run.listing_read("start", "start", [key])
+            self._run.sightings.listing_read("start", "start", [key])
             request = self._page(key)
             if request is not None:
                 yield request

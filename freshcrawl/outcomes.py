@@ -54,9 +54,9 @@ def _list(run: Run, item: PageItem) -> None:
     read = item.outcome == Outcome.FETCHED and item.verdict != Verdict.REJECTED
     urls = [item.target] if item.outcome == Outcome.REDIRECT else []
     urls += [item.canonical_url] if item.canonical else []
-    run.list_targets(item.key, urls, whole=read)
-    if read and run.follows_links:
-        run.list_links(item.key, item.links)
+    run.sightings.list_targets(item.key, urls, whole=read)
+    if read and run.sightings.follows_links:
+        run.sightings.list_links(item.key, item.links)
 
 
 def _validators(run: Run, item: PageItem) -> dict[str, Any]:

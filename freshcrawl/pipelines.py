@@ -11,7 +11,6 @@ from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core import evidence
 from freshcrawl.core.changes import compare, content_digest, links_digest
-from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
@@ -19,14 +18,13 @@ from freshcrawl.extensions import get_run
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED, CONTENT, conclude
-from freshcrawl.publishing import pack, pack_blocks
+from freshcrawl.staging import leaving, staged_content
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from freshcrawl.core.pages import PageRecord
     from freshcrawl.run import Run
-    from freshcrawl.stores.base import Embedder
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
@@ -86,7 +84,7 @@ class NormalizePipeline(RunPipeline):
             self._canonical(item, document.canonical)
 
     def _is_other(self, item: PageItem, url: str) -> bool:
-        return self.run.key_of(url) != item.key
+        return self.run.sightings.key_of(url) != item.key
 
     def _judge(self, item: PageItem, document: Document) -> None:
         robots = f"{document.robots}\n{item.robots_header}"
@@ -102,8 +100,8 @@ class NormalizePipeline(RunPipeline):
             item.document = document
 
     def _canonical(self, item: PageItem, url: str) -> None:
-        key = self.run.key_of(url) if url else None
-        home = self.run.key_of(self.run.site.scope.root)
+        key = self.run.sightings.key_of(url) if url else None
+        home = self.run.sightings.key_of(self.run.site.scope.root)
         if key not in {None, item.key, home} and urlsplit(url).netloc == urlsplit(item.url).netloc:
             item.canonical, item.canonical_url = key or "", url
 
@@ -158,7 +156,7 @@ class PresencePipeline(RunPipeline):
         elif item.outcome == Outcome.DISALLOWED:
             finding = evidence.disallowed(record, self.run.policies)
         elif item.outcome == Outcome.REDIRECT:
-            target = self.run.key_of(item.target)
+            target = self.run.sightings.key_of(item.target)
             finding = evidence.redirected(record, target, item.target, item.permanent)
         return finding
 
@@ -188,45 +186,6 @@ class IndexPipeline(RunPipeline):
         return await run_in_thread(
             staged_content, item, item.document, self.run.embedder(), changed_at
         )
-
-
-def staged_content(
-    item: PageItem, document: Document, embedder: Embedder, changed_at: float
-) -> Staged:
-    """Return the work that makes a fetched text current."""
-    chunks = chunk_page(
-        item.key, item.title, document.blocks, embedder.token_offsets, embedder.max_tokens
-    )
-    return Staged(
-        key=item.key,
-        url=item.url,
-        status=Status.LIVE,
-        verdict=item.verdict,
-        staged_at=item.fetched_at,
-        changed_at=changed_at,
-        digest=item.digest,
-        links_digest=item.links_digest,
-        title=item.title,
-        simhash=item.simhash,
-        canonical=item.canonical,
-        blocks=pack_blocks(document.blocks),
-        body=pack(item.body),
-        chunks=[chunk.to_json() for chunk in chunks],
-    )
-
-
-def leaving(item: PageItem, finding: Finding) -> Staged:
-    """Return the work that takes a page out of the answers."""
-    return Staged(
-        key=item.key,
-        url=item.url,
-        status=finding.status,
-        verdict=finding.verdict or item.verdict,
-        staged_at=item.fetched_at,
-        changed_at=item.fetched_at,
-        reason=finding.reason,
-        alias_of=finding.alias_of,
-    )
 
 
 def page_title(document: Document) -> str:

@@ -7,17 +7,14 @@ the generation current. A crash between any two steps repeats work.
 
 from __future__ import annotations
 
-import base64
-import json
 import logging
 import threading
-import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.chunks import CHUNKER_VERSION
-from freshcrawl.core.pages import Block, Chunk, Edit, Published, Staged, Status
 from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.staging import content_of, to_edit
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
+    from freshcrawl.core.pages import Chunk, Edit, Published, Staged
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
 
@@ -165,52 +163,6 @@ def gather_vectors(snapshot: Snapshot) -> tuple[list[int], Matrix]:
     if not pairs:
         return [], np.empty((0, snapshot.info().get("dimension") or 0), dtype=np.float32)
     return [chunk_id for chunk_id, _ in pairs], np.vstack([vector for _, vector in pairs])
-
-
-def to_edit(staged: Staged) -> Edit:
-    """Return the part of a publish that a staged change stands for."""
-    live = staged.status == Status.LIVE
-    page = Published(
-        key=staged.key,
-        url=staged.url,
-        status=staged.status,
-        digest=staged.digest,
-        links_digest=staged.links_digest,
-        title=staged.title,
-        simhash=staged.simhash,
-        changed_at=staged.changed_at,
-        content=f"{staged.digest[:32]}{staged.links_digest[:32]}" if live else "",
-    )
-    return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
-
-
-def content_of(staged: Staged) -> bytes:
-    """Return what is kept of a page's content: JSON with its blocks and its body."""
-    return json.dumps(
-        {
-            "url": staged.url,
-            "blocks": json.loads(unpack(staged.blocks)),
-            "body": unpack(staged.body),
-        },
-        ensure_ascii=False,
-    ).encode("utf-8", "surrogatepass")
-
-
-def pack(text: str) -> str:
-    """Return text compressed, as ASCII."""
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")
-
-
-def unpack(packed: str) -> str:
-    """Return the text of ``pack``; "" for ""."""
-    if not packed:
-        return ""
-    return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass")
-
-
-def pack_blocks(blocks: Sequence[Block]) -> str:
-    """Return blocks as packed JSON."""
-    return pack(json.dumps([block.to_json() for block in blocks], ensure_ascii=False))
 
 
 def _batches(items: Sequence[str], size: int) -> Iterator[tuple[int, Sequence[str]]]:

@@ -13,23 +13,18 @@ from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
-from freshcrawl.core.urls import normalize_url, url_key
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import Publisher, PublishResult
+from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder
-
-
-LEFT = frozenset({Status.HIDDEN, Status.GONE})
 
 
 class Run:
@@ -57,8 +52,6 @@ class Run:
         self.clock = clock
         self.full = full
         self.dry_run = dry_run
-        self.follows_links = False
-        """Set by discovery when links are how the site's pages are found."""
         self.recipe = recipe(site)
         self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
         self.schedule = SchedulePolicy(
@@ -72,6 +65,7 @@ class Run:
         self.report = RunReport(f"{stamp}-{secrets.token_hex(2)}", now, full=full)
         self.ledger = Ledger(state, now)
         self.report.generation = self.ledger.generation
+        self.sightings = Sightings(self.ledger, site, config, self.report, clock)
         self.first_crawl = self.ledger.live_count() == 0
         self.handled: set[str] = set()
         self._embedder: Embedder | None = None
@@ -88,72 +82,6 @@ class Run:
         if self._embedder is None:
             self._embedder = make_embedder(self.config)
         return self._embedder
-
-    # -- discovery ---------------------------------------------------------
-
-    def key_of(self, url: str) -> str | None:
-        """Return the key of a URL, or None if it is out of scope or cannot be one."""
-        try:
-            in_scope = self.site.scope.contains(url)
-            return url_key(url, self.site.rules) if in_scope else None
-        except ValueError:
-            return None
-
-    def see(self, url: str, lastmod: str = "") -> str | None:
-        """Note that a source lists ``url``; return its key, or None if it is out of scope."""
-        key = self.key_of(url)
-        if key is None:
-            return None
-        record = self.ledger.pages.get(key)
-        if record is None:
-            url = normalize_url(url)
-            self.ledger.add(PageRecord(key, url, first_seen=self.now, lastmod=lastmod))
-        elif lastmod and lastmod != record.lastmod:
-            self.ledger.set(key, lastmod=lastmod)
-        return key
-
-    def listing_read(self, source: str, kind: str, keys: Iterable[str]) -> None:
-        """Take the keys that a source lists, when the source was read whole."""
-        pages, listings = self.ledger.pages, self.ledger.listings
-        before = listings.sources.get(source)
-        read_at, known = (before.read_at, set(before.keys)) if before else (0.0, set())
-        keys = list(keys)
-        for key in listings.read(source, kind, keys, self.now):
-            if key in pages:
-                self.ledger.set(key, last_seen=read_at)
-        for key in keys:
-            if key not in known and key in pages and pages[key].status in LEFT:
-                # A page that left is listed anew: it may be back.
-                self.ledger.set(key, next_due=0.0)
-
-    def list_links(self, key: str, urls: list[str]) -> None:
-        """Take the links of a page that was read whole as the listing of that page."""
-        seen = (self._see_link(url) for url in urls)
-        self.listing_read(f"page:{key}", "page", [k for k in seen if k and k != key])
-
-    def _see_link(self, url: str) -> str | None:
-        key = self.key_of(url)
-        if key is None or key in self.ledger.pages:
-            return key
-        if len(self.ledger.pages) >= self.config.max_pages:
-            self.report.incomplete(
-                f"more than {self.config.max_pages} pages (FRESHCRAWL_MAX_PAGES)"
-            )
-            return None
-        return self.see(url)
-
-    def list_targets(self, key: str, urls: list[str], *, whole: bool) -> None:
-        """Take the pages that a page points to by redirect or canonical link."""
-        targets = [k for url in urls if (k := self.see(url)) and k != key]
-        if targets:
-            self.listing_read(f"target:{key}", "target", targets)
-        elif whole:
-            self.ledger.listings.drop(f"target:{key}")
-
-    def pointed_to(self, key: str) -> list[str]:
-        """Return the keys that a page lists, by target or link."""
-        sources = (self.ledger.listings.sources.get(f"{kind}:{key}") for kind in ("target", "page"))
-        return [target for source in sources if source for target in source.keys]
 
     def take(self, key: str, *, confirm: bool = False) -> bool:
         """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""

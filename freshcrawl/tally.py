@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from freshcrawl.core import evidence, guards
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core import guards
+from freshcrawl.core.pages import Staged, Status
+from freshcrawl.staging import copy_of
 
 if TYPE_CHECKING:
     from freshcrawl.config import Config
@@ -44,21 +45,7 @@ def resolve_canonicals(run: Run) -> None:
             and named[target] <= LONE_MOVES
             and run.ledger.will_live(target)
         ):
-            run.stage(_copy(entry, run.now))
-
-
-def _copy(entry: Staged, now: float) -> Staged:
-    finding = evidence.copy_of(entry.canonical)
-    return Staged(
-        key=entry.key,
-        url=entry.url,
-        status=finding.status,
-        verdict=Verdict.MOVED,
-        staged_at=now,
-        changed_at=now,
-        reason=finding.reason,
-        alias_of=finding.alias_of,
-    )
+            run.stage(copy_of(entry, run.now))
 
 
 def release(run: Run) -> list[str]:

@@ -143,9 +143,9 @@ def run() -> Run:
 
 
 def fetched(run: Run, url: str = URL, **fields: Any) -> PageItem:
-    key = run.see(url)
+    key = run.sightings.see(url)
     assert key is not None
-    run.listing_read("start", "start", [key])
+    run.sightings.listing_read("start", "start", [key])
     text = Document(blocks=[Block("paragraph", "text")])
     values = {"document": text, "digest": "d1", "verdict": Verdict.NEW, **fields}
     return PageItem(key=key, url=url, outcome=Outcome.FETCHED, fetched_at=NOW, **values)

@@ -117,7 +117,7 @@ class DocsSpider(Spider):
         if response.status in REDIRECTS:
             yield self._redirect(response)
             return
-        if (end := landed(response)) and self.run.key_of(end[0]) != response.meta[KEY]:
+        if (end := landed(response)) and self.run.sightings.key_of(end[0]) != response.meta[KEY]:
             yield self._sent(response, *end)
             return
         outcome = OUTCOMES.get(response.status, Outcome.FAILED)
@@ -163,7 +163,7 @@ class DocsSpider(Spider):
         target = urljoin(response.url, location)
         item = self._item(response, Outcome.REDIRECT)
         item.target, item.permanent = target, response.status in PERMANENT
-        target_key = self.run.key_of(target) if location else None
+        target_key = self.run.sightings.key_of(target) if location else None
         hops = response.meta[HOPS] + 1
         if not location or hops > MAX_HOPS or target == response.url:
             item.outcome, item.reason = Outcome.FAILED, "redirects without end"
@@ -200,7 +200,7 @@ class DocsSpider(Spider):
             Outcome.REDIRECT,
         }:
             return
-        for key in self.run.pointed_to(item.key):
+        for key in self.run.sightings.pointed_to(item.key):
             request = self.page_request(key)
             if request is not None:
                 self.crawler.engine.crawl(request)

@@ -1,0 +1,100 @@
+"""Sightings: which URLs the sources of a site list, as keys of the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.urls import normalize_url, url_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from freshcrawl.clock import Clock
+    from freshcrawl.config import Config
+    from freshcrawl.core.report import RunReport
+    from freshcrawl.ledger import Ledger
+    from freshcrawl.sites import SiteConfig
+
+LEFT = frozenset({Status.HIDDEN, Status.GONE})
+
+
+class Sightings:
+    """Takes what sources list into the ledger: new keys, and who lists what."""
+
+    def __init__(
+        self, ledger: Ledger, site: SiteConfig, config: Config, report: RunReport, clock: Clock
+    ) -> None:
+        self._ledger = ledger
+        self._site = site
+        self._config = config
+        self._report = report
+        self._clock = clock
+        self.follows_links = False
+        """Set by discovery when links are how the site's pages are found."""
+
+    def key_of(self, url: str) -> str | None:
+        """Return the key of a URL, or None if it is out of scope or cannot be one."""
+        try:
+            in_scope = self._site.scope.contains(url)
+            return url_key(url, self._site.rules) if in_scope else None
+        except ValueError:
+            return None
+
+    def see(self, url: str, lastmod: str = "") -> str | None:
+        """Note that a source lists ``url``; return its key, or None if it is out of scope."""
+        key = self.key_of(url)
+        if key is None:
+            return None
+        record = self._ledger.pages.get(key)
+        if record is None:
+            url = normalize_url(url)
+            self._ledger.add(PageRecord(key, url, first_seen=self._clock(), lastmod=lastmod))
+        elif lastmod and lastmod != record.lastmod:
+            self._ledger.set(key, lastmod=lastmod)
+        return key
+
+    def listing_read(self, source: str, kind: str, keys: Iterable[str]) -> None:
+        """Take the keys that a source lists, when the source was read whole."""
+        pages, listings = self._ledger.pages, self._ledger.listings
+        before = listings.sources.get(source)
+        read_at, known = (before.read_at, set(before.keys)) if before else (0.0, set())
+        keys = list(keys)
+        for key in listings.read(source, kind, keys, self._clock()):
+            if key in pages:
+                self._ledger.set(key, last_seen=read_at)
+        for key in keys:
+            if key not in known and key in pages and pages[key].status in LEFT:
+                # A page that left is listed anew: it may be back.
+                self._ledger.set(key, next_due=0.0)
+
+    def list_links(self, key: str, urls: list[str]) -> None:
+        """Take the links of a page that was read whole as the listing of that page."""
+        seen = (self._see_link(url) for url in urls)
+        self.listing_read(f"page:{key}", "page", [k for k in seen if k and k != key])
+
+    def _see_link(self, url: str) -> str | None:
+        key = self.key_of(url)
+        if key is None or key in self._ledger.pages:
+            return key
+        if len(self._ledger.pages) >= self._config.max_pages:
+            self._report.incomplete(
+                f"more than {self._config.max_pages} pages (FRESHCRAWL_MAX_PAGES)"
+            )
+            return None
+        return self.see(url)
+
+    def list_targets(self, key: str, urls: list[str], *, whole: bool) -> None:
+        """Take the pages that a page points to by redirect or canonical link."""
+        targets = [k for url in urls if (k := self.see(url)) and k != key]
+        if targets:
+            self.listing_read(f"target:{key}", "target", targets)
+        elif whole:
+            self._ledger.listings.drop(f"target:{key}")
+
+    def pointed_to(self, key: str) -> list[str]:
+        """Return the keys that a page lists, by target or link."""
+        sources = (
+            self._ledger.listings.sources.get(f"{kind}:{key}") for kind in ("target", "page")
+        )
+        return [target for source in sources if source for target in source.keys]

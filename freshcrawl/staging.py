@@ -1,0 +1,119 @@
+"""Staged work: made from an outcome, packed for the store, turned into an edit of the corpus."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING
+
+from freshcrawl.core import evidence
+from freshcrawl.core.chunks import chunk_page
+from freshcrawl.core.pages import Block, Chunk, Document, Edit, Published, Staged, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from freshcrawl.core.evidence import Finding
+    from freshcrawl.items import PageItem
+    from freshcrawl.stores.base import Embedder
+
+
+def staged_content(
+    item: PageItem, document: Document, embedder: Embedder, changed_at: float
+) -> Staged:
+    """Return the work that makes a fetched text current."""
+    chunks = chunk_page(
+        item.key, item.title, document.blocks, embedder.token_offsets, embedder.max_tokens
+    )
+    return Staged(
+        key=item.key,
+        url=item.url,
+        status=Status.LIVE,
+        verdict=item.verdict,
+        staged_at=item.fetched_at,
+        changed_at=changed_at,
+        digest=item.digest,
+        links_digest=item.links_digest,
+        title=item.title,
+        simhash=item.simhash,
+        canonical=item.canonical,
+        blocks=pack_blocks(document.blocks),
+        body=pack(item.body),
+        chunks=[chunk.to_json() for chunk in chunks],
+    )
+
+
+def leaving(item: PageItem, finding: Finding) -> Staged:
+    """Return the work that takes a page out of the answers."""
+    return Staged(
+        key=item.key,
+        url=item.url,
+        status=finding.status,
+        verdict=finding.verdict or item.verdict,
+        staged_at=item.fetched_at,
+        changed_at=item.fetched_at,
+        reason=finding.reason,
+        alias_of=finding.alias_of,
+    )
+
+
+def copy_of(entry: Staged, now: float) -> Staged:
+    """Return the work that makes a staged page an alias of its canonical page."""
+    finding = evidence.copy_of(entry.canonical)
+    return Staged(
+        key=entry.key,
+        url=entry.url,
+        status=finding.status,
+        verdict=Verdict.MOVED,
+        staged_at=now,
+        changed_at=now,
+        reason=finding.reason,
+        alias_of=finding.alias_of,
+    )
+
+
+def to_edit(staged: Staged) -> Edit:
+    """Return the part of a publish that a staged change stands for."""
+    live = staged.status == Status.LIVE
+    page = Published(
+        key=staged.key,
+        url=staged.url,
+        status=staged.status,
+        digest=staged.digest,
+        links_digest=staged.links_digest,
+        title=staged.title,
+        simhash=staged.simhash,
+        changed_at=staged.changed_at,
+        content=f"{staged.digest[:32]}{staged.links_digest[:32]}" if live else "",
+    )
+    return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
+
+
+def content_of(staged: Staged) -> bytes:
+    """Return what is kept of a page's content: JSON with its blocks and its body."""
+    return json.dumps(
+        {
+            "url": staged.url,
+            "blocks": json.loads(unpack(staged.blocks)),
+            "body": unpack(staged.body),
+        },
+        ensure_ascii=False,
+    ).encode("utf-8", "surrogatepass")
+
+
+def pack(text: str) -> str:
+    """Return text compressed, as ASCII."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")
+
+
+def unpack(packed: str) -> str:
+    """Return the text of ``pack``; "" for ""."""
+    if not packed:
+        return ""
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass")
+
+
+def pack_blocks(blocks: Sequence[Block]) -> str:
+    """Return blocks as packed JSON."""
+    return pack(json.dumps([block.to_json() for block in blocks], ensure_ascii=False))
