@@ -45,6 +45,10 @@ class Discovery:
         self._open = 0
         self._read = 0
         self._broken = 0
+        self._named: set[str] = set()
+        """Sitemaps that robots.txt or the operator names."""
+        self._vanished: dict[str, int] = {}
+        """Status by URL of root sitemaps that are known and answer 404 or 410."""
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the first requests: sitemaps, or the start page where there can be none."""
@@ -65,6 +69,7 @@ class Discovery:
         """Return where to look for sitemaps, and whether they are known to be there."""
         site = self._run.site
         if site.sitemaps:
+            self._named.update(site.sitemaps)
             return list(site.sitemaps), True
         known = [source[8:] for source in self._run.ledger.listings.of_kind("sitemap_root")]
         if self._robots is not None:
@@ -73,8 +78,10 @@ class Discovery:
                 self._broken += 1
                 self._run.report.incomplete(f"robots.txt unavailable ({policy.problem})")
                 return [], True
+            self._named.update(policy.sitemaps)
             known = [*policy.sitemaps, *known]
         if urlsplit(site.url).path.endswith(SITEMAP_ENDINGS):
+            self._named.add(site.url)
             known = [site.url, *known]
         return (
             (list(dict.fromkeys(known)), True) if known else (usual_places(site.scope.root), False)
@@ -113,12 +120,10 @@ class Discovery:
         if response.status == 200:
             sitemap = await run_in_thread(parse_sitemap, response.body, response.url)
             return self._listed(url, sitemap, depth, known)
-        if (
-            known
-            or f"sitemap:{url}" in self._run.ledger.listings.sources
-            or response.status >= 500
-            or response.status == 429
-        ):
+        expected = known or f"sitemap:{url}" in self._run.ledger.listings.sources
+        if expected and depth == 0 and response.status in {404, 410}:
+            self._vanished[url] = response.status
+        elif expected or response.status >= 500 or response.status == 429:
             self._fail(url, f"HTTP {response.status}")
         return []
 
@@ -141,7 +146,8 @@ class Discovery:
             key = self._run.sightings.see(entry.url, entry.lastmod)
             if key is not None:
                 keys.append(key)
-        self._note(url, kind, keys, sitemap.complete)
+        # A feed names the newest pages only.
+        self._note(url, kind, keys, sitemap.complete and sitemap.kind != "feed")
         for key in dict.fromkeys(keys):
             request = self._page(key)
             if request is not None:
@@ -169,13 +175,29 @@ class Discovery:
     def _after_sitemaps(self) -> Iterator[Request]:
         """Forget sitemaps that are linked no more; follow links where there is no sitemap."""
         self._drop_unlinked()
+        self._judge_vanished()
         if self._run.site.discovery == "sitemap" or self._broken:
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")
             self._run.sightings.follows_links = bool(self._run.ledger.listings.of_kind("start"))
             return
-        if not any(self._run.ledger.listings.sources[s].keys for s in self._sitemaps()):
+        listings, was_by_links = (
+            self._run.ledger.listings,
+            self._run.ledger.listings.of_kind("start"),
+        )
+        # An empty sitemap of a site that had a full one is no reason to search it by links.
+        if not any(listings.sources[s].keys for s in self._sitemaps()) and (
+            was_by_links or not self._run.ledger.live_count()
+        ):
             yield from self._seed()
+
+    def _judge_vanished(self) -> None:
+        """Drop known sitemaps that are gone and named nowhere, if another one took over."""
+        for url, status in self._vanished.items():
+            if self._read and url not in self._named:
+                self._run.ledger.listings.drop(f"sitemap:{url}")
+            else:
+                self._fail(url, f"HTTP {status}")
 
     def _sitemaps(self) -> list[str]:
         of_kind = self._run.ledger.listings.of_kind

@@ -37,7 +37,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         run.count("missing")
     if item.outcome == Outcome.DISALLOWED:
         changes["last_checked"] = record.last_checked  # nobody looked at the page
-    count_as = _counter(verdict, finding, record)
+    count_as = _counter(run, verdict, finding, record)
     if staged is not None:
         run.stage(staged)
     elif finding.verdict is not None or item.verdict in ANSWERED:
@@ -84,8 +84,10 @@ def _keeps_out(run: Run, item: PageItem) -> bool:
     return fetched and item.verdict == Verdict.EXCLUDED and not run.ledger.is_live(item.key)
 
 
-def _counter(verdict: str, finding: Finding, record: PageRecord) -> str:
+def _counter(run: Run, verdict: str, finding: Finding, record: PageRecord) -> str:
     """Return the name of the report's counter for an outcome, "" for none."""
+    if verdict == Verdict.GONE and record.key not in run.ledger.published:
+        return "dead"
     if verdict in LEAVING and finding.status == record.status:
         return ""  # a tombstone or alias that was looked at again
     if verdict in {Verdict.GONE, Verdict.ABSENT}:

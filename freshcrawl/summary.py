@@ -16,7 +16,7 @@ def run_summary(run: Mapping[str, Any]) -> list[str]:
         f"{run['changed']} changed, {run['links_only']} with new links only, "
         f"{run['unchanged']} unchanged, {run['excluded']} not documents, "
         f"{run['moved']} moved, {run['gone'] + run['hidden']} gone, "
-        f"{run['rejected']} rejected, {run['failed']} failed",
+        f"{run['dead']} dead links, {run['rejected']} rejected, {run['failed']} failed",
         f"{run['chunks_embedded']} chunks embedded, {run['chunks_reused']} reused, "
         f"{run['chunks_removed']} removed; {run['bytes_downloaded']} bytes downloaded; "
         f"generation {run['generation']}; {run['duration_s']:.1f} s",

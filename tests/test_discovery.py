@@ -158,10 +158,11 @@ def test_site_without_sitemap_is_found_by_its_links(origin: Origin, state: Path)
     linked_site(origin)
     assert crawl(origin, state).returncode == 0
     assert served(origin, state) == {"", "hub", "b", "c"}
+    assert report(state)["dead"] == 2
     # Nothing changed: 304s, and their links still count.
     assert crawl(origin, state, day=1).returncode == 0
     run = report(state)
-    assert (run["not_modified"], run["discovered"], run["missing"]) == (4, 6 - 1, 0)
+    assert (run["not_modified"], run["discovered"], run["missing"]) == (4, 6, 0)
 
 
 def test_page_that_no_link_leads_to_any_more(origin: Origin, state: Path) -> None:
@@ -185,6 +186,17 @@ def test_hub_that_fails_takes_nothing_away(origin: Origin, state: Path) -> None:
     run: dict[str, Any] = report(state)
     assert (run["failed"], run["missing"], run["gone"]) == (1, 0, 0)
     assert served(origin, state) == {"", "hub", "b", "c"}
+
+
+def test_sitemap_that_another_one_replaced_is_dropped(origin: Origin, state: Path) -> None:
+    put_pages(origin, "a", "b")
+    origin.serve_sitemap("/a", "/b")
+    crawl(origin, state)
+    del origin.answers["/sitemap.xml"]
+    origin.serve_sitemap("/a", sitemap="/new.xml")
+    assert crawl(origin, state, day=1).returncode == 0
+    run = report(state)
+    assert (run["complete"], run["missing"]) == (True, 1)
 
 
 def test_sitemap_as_start_url(origin: Origin, state: Path) -> None:

@@ -45,6 +45,7 @@ def test_a_plain_run_is_two_lines() -> None:
         ("moved", "7 moved"),
         ("gone", "7 gone"),
         ("hidden", "7 gone"),
+        ("dead", "7 dead links"),
         ("rejected", "7 rejected"),
         ("failed", "7 failed"),
         ("chunks_embedded", "7 chunks embedded"),

@@ -41,6 +41,8 @@ class RunReport(JsonRecord):
     moved: int = 0
     gone: int = 0
     hidden: int = 0
+    dead: int = 0
+    """Listed URLs that answer 404 or 410 and never were pages."""
     missing: int = 0
     """Pages found unlisted and still answering."""
     excluded: int = 0

@@ -38,6 +38,7 @@ OUTCOMES = {
     404: Outcome.MISSING,
     410: Outcome.GONE,
 }
+POINTING = frozenset({Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
 
@@ -194,11 +195,11 @@ class DocsSpider(Spider):
         )
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Follow what a page was found to point to: redirect target, canonical page, links."""
-        if not isinstance(item, PageItem) or item.outcome not in {
-            Outcome.FETCHED,
-            Outcome.REDIRECT,
-        }:
+        """Follow what a page points to: redirect target, canonical page, links.
+
+        A page that was not modified still points to what it did when it was read.
+        """
+        if not isinstance(item, PageItem) or item.outcome not in POINTING:
             return
         for key in self.run.sightings.pointed_to(item.key):
             request = self.page_request(key)
