@@ -16,11 +16,12 @@ from freshcrawl.stores.locks import LockedError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scrapy.settings import BaseSettings
 
 OK, ERROR, USAGE, HELD, INCOMPLETE, LOCKED = range(6)
+SERIOUSNESS = (ERROR, USAGE, LOCKED, HELD, INCOMPLETE, OK)
 QUIET: dict[str, Any] = {"LOG_ENABLED": False}
 """``default_settings`` of commands that only read: stdout and stderr stay clean."""
 
@@ -47,6 +48,11 @@ def guarded(work: Callable[[], int]) -> int:
         return OK
     except (StoreError, OSError) as error:
         return report_error(error)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """Return the most serious of several exit codes; OK for none."""
+    return min(codes, key=SERIOUSNESS.index, default=OK)
 
 
 def report_error(error: BaseException) -> int:

@@ -45,6 +45,8 @@ class Discovery:
         self._open = 0
         self._read = 0
         self._broken = 0
+        self.blocked = False
+        """Whether nothing may be fetched in this run, because robots.txt could not be read."""
         self._named: set[str] = set()
         """Sitemaps that robots.txt or the operator names."""
         self._vanished: dict[str, int] = {}
@@ -76,6 +78,7 @@ class Discovery:
             policy = await self._robots.policy(site.scope.root)
             if policy.problem:
                 self._broken += 1
+                self.blocked = True
                 self._run.report.incomplete(f"robots.txt unavailable ({policy.problem})")
                 return [], True
             self._named.update(policy.sitemaps)

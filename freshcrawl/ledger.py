@@ -145,12 +145,14 @@ class Ledger:
             changes: dict[str, Any] = {"status": page.status}
             if page.status != Status.LIVE:
                 changes |= NO_VALIDATORS
-            if page.status not in {Status.LIVE, Status.ALIAS}:
-                self.listings.drop(f"page:{key}")
-                self.listings.drop(f"target:{key}")
-            if entry is not None:
-                changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
+                if entry is not None:
+                    changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
             self.set(key, **changes)
+
+    def drop_listings_of(self, key: str) -> None:
+        """Forget what a page that is gone pointed to: it is no source any more."""
+        self.listings.drop(f"page:{key}")
+        self.listings.drop(f"target:{key}")
 
     def commit(self, report: RunReport, site: SiteConfig) -> None:
         """Make records, listings and the report durable, in one transaction."""

@@ -47,6 +47,8 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
             changes |= {"status": finding.status, "alias_of": finding.alias_of}
     run.checked(item.key, verdict, count_as=count_as, **changes)
     _list(run, item)
+    if finding.status == Status.GONE:
+        run.ledger.drop_listings_of(item.key)
 
 
 def _list(run: Run, item: PageItem) -> None:

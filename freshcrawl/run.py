@@ -185,12 +185,9 @@ class Run:
         """Complete the report before the last commit."""
         if reason != "finished":
             self.report.incomplete(f"the run ended early ({reason})")
-        self.report.discovered = len(self.ledger.listings.listed())
-        self.report.not_due = sum(
-            key not in self.handled
-            for key in self.ledger.listings.listed()
-            if key in self.ledger.pages
-        )
+        listed = self.ledger.listings.listed() & self.ledger.pages.keys()
+        self.report.discovered = len(listed)
+        self.report.not_due = len(listed - self.handled)
         if not self.ledger.live_count() and not self.ledger.staged and not self.dry_run:
             self.report.incomplete(f"no page with content was found at {self.site.url}")
         self.report.complete = not self.report.incomplete_reasons

@@ -62,6 +62,7 @@ def test_nested_and_packed_sitemaps(origin: Origin, state: Path) -> None:
     nested_site(origin)
     assert crawl(origin, state).returncode == 0
     assert served(origin, state) == {"a1", "a2", "b1", "b2"}
+    assert report(state)["discovered"] == 4
 
 
 def test_sitemap_that_cannot_be_read_takes_nothing_away(origin: Origin, state: Path) -> None:
@@ -120,8 +121,18 @@ def test_robots_outage_means_wait(origin: Origin, state: Path, robots: Answer) -
     origin.paths()
     origin["/robots.txt"] = robots
     assert crawl(origin, state, day=1).returncode == 4
-    assert set(origin.paths()) == {"/robots.txt"}
+    assert origin.paths() == ["/robots.txt"]
+    assert report(state)["failed"] == 0
     assert served(origin, state) == {"a", "b"}
+
+
+def test_contact_is_in_the_user_agent(origin: Origin, state: Path) -> None:
+    put_pages(origin, "a")
+    origin.serve_sitemap("/a")
+    crawl(origin, state, "-s", "FRESHCRAWL_CONTACT=docs@example.com")
+    agents = {asked.headers["User-Agent"] for asked in origin.asked}
+    assert len(agents) == 1
+    assert agents.pop().endswith("(+docs@example.com)")
 
 
 def test_robots_rules_are_obeyed(origin: Origin, state: Path) -> None:
@@ -176,6 +187,16 @@ def test_page_that_no_link_leads_to_any_more(origin: Origin, state: Path) -> Non
     assert crawl(origin, state, day=2).returncode == 0
     assert report(state)["gone"] == 1
     assert served(origin, state) == {"", "hub", "b"}
+
+
+def test_links_of_a_page_that_is_gone_list_nothing(origin: Origin, state: Path) -> None:
+    linked_site(origin)
+    crawl(origin, state)
+    origin["/"] = page("Home", "Start here.")
+    origin["/hub"] = Answer(status=410)
+    assert crawl(origin, state, day=1).returncode == 0
+    assert report(state)["missing"] == 2
+    assert served(origin, state) == {"", "b", "c"}
 
 
 def test_hub_that_fails_takes_nothing_away(origin: Origin, state: Path) -> None:

@@ -51,7 +51,7 @@ class Command(ScrapyCommand):
             cli.print_json({"sites": sites})
         else:
             print_status(sites)
-        return max((check(site) for site in sites), default=cli.OK) if opts.check else cli.OK
+        return cli.worst(check(site) for site in sites) if opts.check else cli.OK
 
 
 def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:

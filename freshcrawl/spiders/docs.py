@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Spider, signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 MAX_HOPS = 5
 HOPS = "freshcrawl_hops"
 OUTCOMES = {
@@ -70,9 +71,7 @@ class DocsSpider(Spider):
             crawler, site=site, full=arguments.full, dry_run=arguments.dry_run
         )
         crawler.settings.update(playwright_settings(site), priority="spider")
-        if config.contact:
-            agent = f"{crawler.settings['USER_AGENT']} (+{config.contact})"
-            crawler.settings.set("USER_AGENT", agent, priority="spider")
+        _name_contact(crawler, config.contact, site.url)
         crawler.signals.connect(spider.spider_idle, signals.spider_idle)
         crawler.signals.connect(spider.item_scraped, signals.item_scraped)
         return spider
@@ -212,7 +211,7 @@ class DocsSpider(Spider):
         Raises:
             DontCloseSpider: there are requests.
         """
-        if not hasattr(self, "discovery"):
+        if not hasattr(self, "discovery") or self.discovery.blocked:
             return
         requests = [self.page_request(key) for key in self.run.due_keys()]
         if not any(requests):
@@ -221,6 +220,19 @@ class DocsSpider(Spider):
             self.crawler.engine.crawl(request)
         if any(requests):
             raise DontCloseSpider
+
+
+def _name_contact(crawler: Crawler, contact: str, url: str) -> None:
+    """Put the operator's address into the user agent, or say that it is missing."""
+    if contact:
+        agent = f"{crawler.settings['USER_AGENT']} (+{contact})"
+        crawler.settings.set("USER_AGENT", agent, priority="spider")
+    elif urlsplit(url).hostname not in LOOPBACK:
+        logger.warning(
+            "FRESHCRAWL_CONTACT is not set: put an address there, so that the people who run "
+            "%(url)s can reach you",
+            {"url": url},
+        )
 
 
 def _header(response: Response, name: str) -> str:

@@ -1,0 +1,95 @@
+"""kill -9 at random moments of large crawls: too long for every run."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.nginx import NginxSite, nginx_path
+from tests.support.project import export_without_clocks, scrapy, start_scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.nginx, pytest.mark.nightly]
+
+FIRST_CRAWL_S = 25.0
+RECRAWL_S = 20.0
+
+
+@dataclass
+class Step:
+    """A served version of SQLAlchemy's docs, and what an undisturbed crawl of it exports."""
+
+    site: NginxSite
+    state: Path
+    """State of an undisturbed first crawl."""
+    rows: list[dict[str, Any]]
+
+
+def crawl(site: NginxSite, state: Path) -> None:
+    done = scrapy(
+        "crawl", "docs", "-a", f"url={site.url}", "-a", "full=1", state=state, timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def kill_after(seconds: float, site: NginxSite, state: Path, log: Path) -> bool:
+    """Kill a crawl some time after its start; tell whether it still ran."""
+    process = start_scrapy(
+        "crawl", "docs", "-a", f"url={site.url}", "-a", "full=1", state=state, log=log
+    )
+    time.sleep(seconds)
+    alive = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    return alive
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NginxSite]:
+    if nginx_path() is None:
+        pytest.skip("nginx is not installed")
+    with NginxSite(tmp_path_factory.mktemp("nginx")) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def old(site: NginxSite, tmp_path_factory: pytest.TempPathFactory, sqlalchemy_43: Path) -> Step:
+    site.deploy(sqlalchemy_43)
+    state = tmp_path_factory.mktemp("old") / "state"
+    crawl(site, state)
+    return Step(site, state, export_without_clocks(state))
+
+
+@pytest.fixture(scope="module")
+def new(old: Step, tmp_path_factory: pytest.TempPathFactory, sqlalchemy_44: Path) -> Step:
+    old.site.deploy(sqlalchemy_44)
+    state = tmp_path_factory.mktemp("new") / "state"
+    crawl(old.site, state)
+    return Step(old.site, state, export_without_clocks(state))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kill_in_a_first_crawl(seed: int, old: Step, tmp_path: Path) -> None:
+    moment = random.Random(seed).uniform(1.0, FIRST_CRAWL_S)
+    kill_after(moment, old.site, tmp_path / "state", tmp_path / "log")
+    crawl(old.site, tmp_path / "state")
+    assert export_without_clocks(tmp_path / "state") == old.rows
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kill_in_a_recrawl(seed: int, old: Step, new: Step, tmp_path: Path) -> None:
+    shutil.copytree(old.state, tmp_path / "state")
+    moment = random.Random(seed).uniform(1.0, RECRAWL_S)
+    kill_after(moment, new.site, tmp_path / "state", tmp_path / "log")
+    assert export_without_clocks(tmp_path / "state") in (old.rows, new.rows)
+    crawl(new.site, tmp_path / "state")
+    assert export_without_clocks(tmp_path / "state") == new.rows
