@@ -66,6 +66,11 @@ class PageItem:
     finding: Finding | None = None
     """Status of the page and why, from PresencePipeline."""
 
+    def fail(self, reason: str) -> None:
+        """Mark the fetch as failed: nothing was learned, and the page is tried again later."""
+        self.outcome, self.verdict, self.reason = Outcome.FAILED, Verdict.FAILED, reason
+        self.document = None
+
     def reject(self, reason: str) -> None:
         """Mark the body as not being the page: nothing of it is kept."""
         self.verdict, self.reason, self.document = Verdict.REJECTED, reason, None

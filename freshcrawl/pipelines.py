@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from freshcrawl.core.pages import PageRecord
     from freshcrawl.run import Run
+
+logger = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
@@ -61,7 +64,12 @@ class NormalizePipeline(RunPipeline):
     async def process_item(self, item: Any) -> Any:
         """Fill in ``document``, ``links``, ``digest`` and relatives of a fetched page."""
         if isinstance(item, PageItem) and item.outcome == Outcome.FETCHED:
-            await self._normalize(item)
+            try:
+                await self._normalize(item)
+            except Exception as error:
+                # Dropped here, the page would be fetched again by every run, and nobody told.
+                logger.exception("%(url)s could not be read", {"url": item.url})
+                item.fail(f"could not be read: {error!r}")
         return item
 
     async def _normalize(self, item: PageItem) -> None:
@@ -142,7 +150,7 @@ class PresencePipeline(RunPipeline):
     def _find(self, item: PageItem) -> Finding:
         record = self.run.ledger.pages[item.key]
         listed = self.run.ledger.listings.lists(item.key)
-        finding = Finding(Status(record.status), item.reason, None, record.missing_runs)
+        finding = standing(record, item.reason)
         if item.canonical and self._is_copy(record, item.canonical):
             finding = evidence.copy_of(item.canonical)
         elif item.verdict in ANSWERED:
@@ -172,7 +180,14 @@ class IndexPipeline(RunPipeline):
     async def process_item(self, item: Any) -> Any:
         """Prepare what is to be published, then record the outcome in one step with it."""
         if isinstance(item, PageItem) and item.finding is not None:
-            conclude(self.run, item, item.finding, await self._prepare(item, item.finding))
+            finding, staged = item.finding, None
+            try:
+                staged = await self._prepare(item, finding)
+            except Exception as error:
+                logger.exception("%(url)s could not be cut into chunks", {"url": item.url})
+                item.fail(f"could not be cut into chunks: {error!r}")
+                finding = standing(self.run.ledger.pages[item.key], item.reason)
+            conclude(self.run, item, finding, staged)
         return item
 
     async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:
@@ -186,6 +201,11 @@ class IndexPipeline(RunPipeline):
         return await run_in_thread(
             staged_content, item, item.document, self.run.embedder(), changed_at
         )
+
+
+def standing(record: PageRecord, reason: str) -> Finding:
+    """Return the finding that leaves a page as it is."""
+    return Finding(Status(record.status), reason, None, record.missing_runs)
 
 
 def page_title(document: Document) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -16,7 +17,14 @@ from freshcrawl.core.schedule import DAY
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import conclude
-from freshcrawl.pipelines import PresencePipeline, page_title, says_noindex
+from freshcrawl.pipelines import (
+    ChangePipeline,
+    IndexPipeline,
+    NormalizePipeline,
+    PresencePipeline,
+    page_title,
+    says_noindex,
+)
 from freshcrawl.run import Run
 from freshcrawl.sites import SiteConfig
 from freshcrawl.state import open_in_memory
@@ -238,3 +246,27 @@ def test_an_alias_by_canonical_link_is_not_new_at_every_check(run: Run) -> None:
     assert record.interval == 2 * DAY
     assert run.ledger.staged == {}
     assert (run.report.new, run.report.moved) == (0, 0)
+
+
+@pytest.mark.parametrize("part", ["extract", "staged_content"])
+def test_page_that_always_breaks_a_pipeline_is_kept_counted_and_tried_later(
+    run: Run, part: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("odd page")
+
+    monkeypatch.setattr(f"freshcrawl.pipelines.{part}", broken)
+    item = fetched(run, document=None, digest="", verdict="", body="<main><p>text of it</main>")
+
+    async def process() -> None:
+        await NormalizePipeline(run).process_item(item)
+        PresencePipeline(run).process_item(ChangePipeline(run).process_item(item))
+        await IndexPipeline(run).process_item(item)
+
+    asyncio.run(process())
+    record = run.ledger.pages[item.key]
+    assert "odd page" in record.reason
+    assert (record.failures, run.report.failed, run.report.new) == (1, 1, 0)
+    assert NOW < record.next_due <= NOW + 86_400
+    assert not run.ledger.staged
+    assert "odd page" in caplog.text
