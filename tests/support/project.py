@@ -111,7 +111,8 @@ def command(
 def environment() -> dict[str, str]:
     """Return the environment of a command: the repository importable, no settings, no model hub."""
     ours = {name: text for name, text in os.environ.items() if not name.startswith("FRESHCRAWL_")}
-    return {**ours, "PYTHONPATH": str(REPO), "HF_HUB_OFFLINE": "1"}
+    path = os.pathsep.join(filter(None, [str(REPO), os.environ.get("PYTHONPATH")]))
+    return {**ours, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"}
 
 
 def report(state: Path, site: str | None = None) -> dict[str, Any]:
