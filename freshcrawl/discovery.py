@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from scrapy.http import Request, Response
 from scrapy.utils.asyncio import run_in_thread
 
+from freshcrawl.core.hosts import is_private, same_host
 from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ MAX_DEPTH = 5
 MAX_SITEMAPS = 1_000
 SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
 SITEMAP = "freshcrawl_sitemap"
+ANSWERS = [status for status in range(200, 600) if status not in {301, 302, 303, 307, 308}]
+"""Statuses that come to the callback; redirects of sitemaps are followed by Scrapy."""
 
 
 class Discovery:
@@ -45,6 +48,7 @@ class Discovery:
         self._open = 0
         self._read = 0
         self._broken = 0
+        self._probed = False
         self.blocked = False
         """Whether nothing may be fetched in this run, because robots.txt could not be read."""
         self._named: set[str] = set()
@@ -54,12 +58,14 @@ class Discovery:
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the first requests: sitemaps, or the start page where there can be none."""
-        site = self._run.site
-        if site.discovery == "links":
+        named = await self._ask_robots()
+        if self.blocked:
+            return
+        if self._run.site.discovery == "links":
             for request in self._seed():
                 yield request
             return
-        roots, certain = await self._roots()
+        roots, certain = self._roots(named)
         for url in roots:
             for request in self._sitemap(url, 0, known=certain):
                 yield request
@@ -67,28 +73,32 @@ class Discovery:
             for request in self._after_sitemaps():
                 yield request
 
-    async def _roots(self) -> tuple[list[str], bool]:
+    async def _ask_robots(self) -> list[str]:
+        """Return the sitemaps that robots.txt names; note when it cannot be read."""
+        if self._robots is None:
+            return []
+        policy = await self._robots.policy(self._run.site.scope.root)
+        if policy.problem:
+            self.blocked = True
+            self._run.report.incomplete(f"robots.txt unavailable ({policy.problem})")
+        return policy.sitemaps
+
+    def _roots(self, from_robots: list[str]) -> tuple[list[str], bool]:
         """Return where to look for sitemaps, and whether they are known to be there."""
         site = self._run.site
         if site.sitemaps:
             self._named.update(site.sitemaps)
             return list(site.sitemaps), True
+        self._named.update(from_robots)
         known = [source[8:] for source in self._run.ledger.listings.of_kind("sitemap_root")]
-        if self._robots is not None:
-            policy = await self._robots.policy(site.scope.root)
-            if policy.problem:
-                self._broken += 1
-                self.blocked = True
-                self._run.report.incomplete(f"robots.txt unavailable ({policy.problem})")
-                return [], True
-            self._named.update(policy.sitemaps)
-            known = [*policy.sitemaps, *known]
+        known = [*from_robots, *known]
         if urlsplit(site.url).path.endswith(SITEMAP_ENDINGS):
             self._named.add(site.url)
             known = [site.url, *known]
-        return (
-            (list(dict.fromkeys(known)), True) if known else (usual_places(site.scope.root), False)
-        )
+        if known:
+            return list(dict.fromkeys(known)), True
+        self._probed = True
+        return usual_places(site.scope.root), False
 
     def _sitemap(self, url: str, depth: int, *, known: bool) -> Iterator[Request]:
         if url in self._asked or len(self._asked) >= MAX_SITEMAPS or depth > MAX_DEPTH:
@@ -96,6 +106,9 @@ class Discovery:
                 self._run.report.incomplete(f"too many or too deeply nested sitemaps at {url}")
             return
         self._asked.add(url)
+        if is_private(url) and not same_host(url, self._run.site.url):
+            self._run.report.incomplete(f"sitemap {url} is at a private address: not asked for")
+            return
         self._open += 1
         yield Request(
             url,
@@ -103,7 +116,7 @@ class Discovery:
             errback=self.sitemap_failed,
             dont_filter=True,
             priority=100,
-            meta={"dont_obey_robotstxt": True, "handle_httpstatus_all": True, SITEMAP: url},
+            meta={"dont_obey_robotstxt": True, "handle_httpstatus_list": ANSWERS, SITEMAP: url},
             cb_kwargs={"depth": depth, "known": known},
         )
 
@@ -112,7 +125,13 @@ class Discovery:
     ) -> AsyncIterator[Request]:
         """Take a sitemap's answer; yield requests for its children and its due pages."""
         url = response.meta[SITEMAP]
-        for request in await self._taken(response, url, depth, known):
+        try:
+            requests = await self._taken(response, url, depth, known)
+        except Exception as error:
+            logger.exception("%(url)s could not be read", {"url": url})
+            self._fail(url, repr(error))
+            requests = []
+        for request in requests:
             yield request
         self._open -= 1
         if self._open == 0:
@@ -137,6 +156,9 @@ class Discovery:
             return []
         if not sitemap.complete:
             self._fail(url, sitemap.problem)
+        if not sitemap.entries and self._listed_before(url):
+            self._fail(url, "lists nothing any more")
+            return []
         self._read += 1
         kind = "sitemap_root" if depth == 0 else "sitemap"
         if sitemap.kind == "index":
@@ -156,6 +178,10 @@ class Discovery:
             if request is not None:
                 requests.append(request)
         return requests
+
+    def _listed_before(self, url: str) -> bool:
+        source = self._run.ledger.listings.sources.get(f"sitemap:{url}")
+        return source is not None and bool(source.keys)
 
     def _note(self, url: str, kind: str, keys: list[str], whole: bool) -> None:
         if whole:
@@ -179,20 +205,31 @@ class Discovery:
         """Forget sitemaps that are linked no more; follow links where there is no sitemap."""
         self._drop_unlinked()
         self._judge_vanished()
-        if self._run.site.discovery == "sitemap" or self._broken:
+        listings = self._run.ledger.listings
+        if self._run.site.discovery == "sitemap":
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")
-            self._run.sightings.follows_links = bool(self._run.ledger.listings.of_kind("start"))
-            return
-        listings, was_by_links = (
-            self._run.ledger.listings,
-            self._run.ledger.listings.of_kind("start"),
-        )
-        # An empty sitemap of a site that had a full one is no reason to search it by links.
-        if not any(listings.sources[s].keys for s in self._sitemaps()) and (
-            was_by_links or not self._run.ledger.live_count()
-        ):
-            yield from self._seed()
+        elif any(listings.sources[source].keys for source in self._sitemaps()):
+            if not self._broken:
+                self._forget_links()
+        elif listings.of_kind("start") or not self._run.ledger.live_count():
+            # Known by its links, or not at all. An empty or failing sitemap of a
+            # site that had a full one is no reason to search it by links.
+            yield from self._probe() or self._seed()
+
+    def _probe(self) -> list[Request]:
+        """Return requests for the usual places, once, after named sitemaps turned out dead."""
+        if self._probed or self._run.site.sitemaps:
+            return []
+        self._probed = True
+        places = usual_places(self._run.site.scope.root)
+        return [request for url in places for request in self._sitemap(url, 0, known=False)]
+
+    def _forget_links(self) -> None:
+        """Drop what links listed, once sitemaps are what the site's pages are found by."""
+        listings = self._run.ledger.listings
+        for source in [*listings.of_kind("start"), *listings.of_kind("page")]:
+            listings.drop(source)
 
     def _judge_vanished(self) -> None:
         """Drop known sitemaps that are gone and named nowhere, if another one took over."""
@@ -207,7 +244,7 @@ class Discovery:
         return [*of_kind("sitemap_root"), *of_kind("sitemap")]
 
     def _drop_unlinked(self) -> None:
-        """Drop child sitemaps that no index lists any more (each index was read whole)."""
+        """Drop child sitemaps that no index lists any more; an unread index keeps its list."""
         for source in self._run.ledger.listings.of_kind("sitemap"):
             if not self._run.ledger.listings.lists(source):
                 self._run.ledger.listings.drop(source)

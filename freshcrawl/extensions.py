@@ -16,6 +16,7 @@ from freshcrawl.config import Config
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
+from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import run_summary
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+FAILED = "store_error"
 STOPPED = "shutdown"
 """Scrapy's reason for a crawl that a signal ended."""
 MIN_PUBLISH_PAGES = 32
@@ -44,6 +46,8 @@ class RunExtension:
         self._crawler = crawler
         self._config = config
         self._since_commit = 0
+        self._store_error = ""
+        self._closing: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         clock = make_clock(config.clock_offset_secs)
         dry_run = bool(getattr(spider, "dry_run", False))
@@ -55,7 +59,7 @@ class RunExtension:
         try:
             full = bool(getattr(spider, "full", False))
             self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
-            self._publishes_between = self.run.first_crawl and not dry_run
+            self._publishes_between = not dry_run
         except BaseException:
             self._state.close()
             raise
@@ -81,27 +85,51 @@ class RunExtension:
 
     def spider_opened(self, spider: Spider) -> None:
         """Note durably that the run began, so that one that never ended shows."""
-        self.run.commit()
+        self._commit()
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Make progress durable now and then; publish a growing first crawl in between."""
+        """Make progress durable now and then; publish new pages of a growing site in between."""
         self._since_commit += 1
         if self._since_commit >= self._config.commit_every:
             self._since_commit = 0
-            self.run.commit()
-            if self._should_publish():
-                self._publishing = asyncio.ensure_future(self._publish_between())
+            self._commit()
+            keys = self._new_pages()
+            growth = self._config.publish_growth_ratio * self.run.ledger.live_count()
+            if len(keys) >= max(MIN_PUBLISH_PAGES, growth):
+                self._publishing = asyncio.ensure_future(self._publish_between(keys))
 
-    def _should_publish(self) -> bool:
-        run = self.run
-        if not self._publishes_between or self._publishing is not None:
-            return False
-        growth = self._config.publish_growth_ratio * run.ledger.live_count()
-        return len(run.ledger.staged) >= max(MIN_PUBLISH_PAGES, growth)
-
-    async def _publish_between(self) -> None:
+    def _commit(self) -> None:
+        """Commit; a store that fails ends the crawl, which could keep nothing any more."""
         try:
-            await self._publish(sorted(self.run.ledger.staged))
+            self.run.commit()
+        except StoreError as error:
+            if not self._store_error:
+                self._store_error = str(error)
+                logger.error("%(error)s", {"error": error})
+                closing = self._crawler.engine.close_spider_async(reason=FAILED)
+                self._closing = asyncio.ensure_future(closing)
+
+    def _new_pages(self) -> list[str]:
+        """Return the pages that may be published before the tally.
+
+        Never-published ones only, as no guard is about them; without a
+        canonical link, which the tally must see; and none that this run may
+        still fetch, so that nothing newer is staged while they are published.
+        """
+        if not self._publishes_between or self._publishing is not None:
+            return []
+        run, ledger = self.run, self.run.ledger
+        return sorted(
+            key
+            for key, entry in ledger.staged.items()
+            if key not in ledger.published
+            and not entry.canonical
+            and (entry.run_id == run.report.run_id or run.take_out(key))
+        )
+
+    async def _publish_between(self, keys: list[str]) -> None:
+        try:
+            await self._publish(keys)
         except PublishInterrupted:
             logger.info("stopped publishing; what was embedded is kept")
         except Exception:
@@ -112,7 +140,8 @@ class RunExtension:
             self._publishing = None
 
     async def _publish(self, keys: list[str]) -> None:
-        rows = self.run.ledger.staged_work(keys)
+        ledger = self.run.ledger
+        rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
         if not rows:
             return
         result = await run_in_thread(
@@ -120,7 +149,11 @@ class RunExtension:
         )
         self.run.adopt(result)
         self.run.commit()
-        await run_in_thread(self.run.publisher.tidy, self.run.now)
+        try:
+            await run_in_thread(self.run.publisher.tidy, self.run.now)
+        except (StoreError, OSError):
+            # Only room is lost, until the next publish.
+            logger.exception("old generations could not be dropped")
 
     async def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tally, guard, embed, publish, commit, report."""
@@ -129,6 +162,8 @@ class RunExtension:
                 self.run.publisher.interrupt()
             if self._publishing is not None:
                 await self._publishing
+            if self._store_error:
+                raise StoreError(self._store_error)
             await self._finish(reason)
         except Exception as error:
             # Scrapy would log and swallow it: the exit code must tell.
@@ -141,6 +176,8 @@ class RunExtension:
 
     async def _finish(self, reason: str) -> None:
         run = self.run
+        tally.count_unlisted(run)
+        tally.reject_collapsing(run)
         tally.resolve_canonicals(run)
         keys = tally.release(run)
         run.commit()

@@ -34,6 +34,8 @@ class PageItem:
     outcome: str
     fetched_at: float
     """Epoch seconds."""
+    cited_url: str = ""
+    """URL under which the page is cited and asked for again; by default the one that answered."""
     http_status: int = 0
     reason: str = ""
     target: str = ""
@@ -65,6 +67,10 @@ class PageItem:
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None
     """Status of the page and why, from PresencePipeline."""
+
+    def __post_init__(self) -> None:
+        """Fill in the URL that is cited."""
+        self.cited_url = self.cited_url or self.url
 
     def fail(self, reason: str) -> None:
         """Mark the fetch as failed: nothing was learned, and the page is tried again later."""

@@ -52,8 +52,8 @@ class Ledger:
         """Bring records in step with what is published, after a run that was cut off."""
         for key, page in self.published.items():
             record = self.pages.setdefault(key, PageRecord(key, page.url, first_seen=now))
-            if record.status != page.status:
-                self.set(key, status=page.status)
+            if (record.status == Status.LIVE) != (page.status == Status.LIVE):
+                self._settle(page, None)
         for entry in list(self._state.staged()):
             if _is_published(entry, self.published.get(entry.key)):
                 self._forget_staged(entry.key)
@@ -98,17 +98,20 @@ class Ledger:
         Work that a guard holds keeps the times at which earlier runs found the same.
         """
         before = self.staged.get(entry.key)
-        if before and (before.digest, before.status) == (entry.digest, entry.status):
-            entry.held = before.held
-            entry.held_runs = [*before.held_runs, found_at] if before.held else [found_at]
-        else:
-            entry.held_runs = [found_at]
+        entry.held_runs = [found_at]
+        if before is not None and self.holds_same(entry):
+            entry.held, entry.held_runs = before.held, [*before.held_runs, found_at]
         entry.run_id = run_id
         row = entry.to_json()
         bulk = {name: row.pop(name) for name in BULK if name in row}
         self.staged[entry.key] = Staged.from_json(row)
         self._records.put(f"staged:{entry.key}", row)
         self._records.put(f"work:{entry.key}", bulk)
+
+    def holds_same(self, entry: Staged) -> bool:
+        """Tell whether a guard holds the same change of this page already."""
+        before = self.staged.get(entry.key)
+        return before is not None and bool(before.held) and _same(before, entry)
 
     def unstage(self, key: str) -> None:
         """Drop staged work of a page."""
@@ -126,13 +129,11 @@ class Ledger:
         self.staged[key].held = kind
         self._records.put(f"staged:{key}", self.staged[key].to_json())
 
-    def staged_work(self, keys: Iterable[str]) -> list[Staged]:
-        """Return staged work whole: with its chunks, blocks and body."""
+    def whole(self, entries: Iterable[Staged]) -> list[Staged]:
+        """Return staged work with its chunks, blocks and body. Any thread may call."""
         return [
-            Staged.from_json(
-                {**self.staged[key].to_json(), **(self._records.get(f"work:{key}") or {})}
-            )
-            for key in keys
+            Staged.from_json({**entry.to_json(), **(self._records.get(f"work:{entry.key}") or {})})
+            for entry in entries
         ]
 
     def adopt(self, pages: dict[str, Published], generation: int) -> None:
@@ -142,12 +143,16 @@ class Ledger:
             self.published[key] = page
             entry = self.staged.get(key)
             self.unstage(key)
-            changes: dict[str, Any] = {"status": page.status}
-            if page.status != Status.LIVE:
-                changes |= NO_VALIDATORS
-                if entry is not None:
-                    changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
-            self.set(key, **changes)
+            self._settle(page, entry)
+
+    def _settle(self, page: Published, entry: Staged | None) -> None:
+        """Bring a record in step with what was published of its page."""
+        changes: dict[str, Any] = {"status": page.status}
+        if page.status != Status.LIVE:
+            changes |= NO_VALIDATORS
+            if entry is not None:
+                changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
+        self.set(page.key, **changes)
 
     def drop_listings_of(self, key: str) -> None:
         """Forget what a page that is gone pointed to: it is no source any more."""
@@ -182,6 +187,10 @@ class Ledger:
 
 
 NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
+
+
+def _same(one: Staged, other: Staged) -> bool:
+    return (one.digest, one.status) == (other.digest, other.status)
 
 
 def _is_published(entry: Staged, published: Published | None) -> bool:

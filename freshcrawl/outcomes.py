@@ -34,27 +34,36 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         **_validators(run, item),
     }
     if finding.missing_runs > record.missing_runs:
+        run.found_unlisted.add(item.key)
         run.count("missing")
     if item.outcome == Outcome.DISALLOWED:
         changes["last_checked"] = record.last_checked  # nobody looked at the page
     count_as = _counter(run, verdict, finding, record)
     if staged is not None:
+        if run.ledger.holds_same(staged):
+            count_as = ""  # found again, counted before
         run.stage(staged)
-    elif finding.verdict is not None or item.verdict in ANSWERED:
+    elif verdict not in {Verdict.FAILED, Verdict.REJECTED}:
         # The newest fetch has the word: what older ones staged is void.
         run.ledger.unstage(item.key)
         if not run.ledger.is_live(item.key) and finding.status != Status.LIVE:
             changes |= {"status": finding.status, "alias_of": finding.alias_of}
     run.checked(item.key, verdict, count_as=count_as, **changes)
-    _list(run, item)
+    _list(run, item, verdict)
     if finding.status == Status.GONE:
         run.ledger.drop_listings_of(item.key)
 
 
-def _list(run: Run, item: PageItem) -> None:
+def _list(run: Run, item: PageItem, verdict: str) -> None:
     """Take the pages that this one points to: redirect target, canonical page, links."""
-    read = item.outcome == Outcome.FETCHED and item.verdict != Verdict.REJECTED
+    if verdict in {Verdict.FAILED, Verdict.REJECTED}:
+        if f"page:{item.key}" in run.ledger.listings.sources:
+            run.report.incomplete("pages whose links lead to others could not be read")
+        return
+    read = item.outcome == Outcome.FETCHED
     urls = [item.target] if item.outcome == Outcome.REDIRECT else []
+    if item.outcome == Outcome.REDIRECT:
+        run.ledger.listings.drop(f"page:{item.key}")
     urls += [item.canonical_url] if item.canonical else []
     run.sightings.list_targets(item.key, urls, whole=read)
     if read and run.sightings.follows_links:
@@ -68,10 +77,12 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         return {name: value for name, value in fresh.items() if value}
     if item.document is None and not _keeps_out(run, item):
         return {}
+    via = "" if item.url == item.cited_url else item.url
+    place = {"url": item.cited_url, "via": via}
     if item.rendered or not (item.etag or item.last_modified):
-        return {"url": item.url, **NO_VALIDATORS}
+        return {**place, **NO_VALIDATORS}
     return {
-        "url": item.url,
+        **place,
         "etag": item.etag,
         "last_modified": item.last_modified,
         "validator_url": item.url,

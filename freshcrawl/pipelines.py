@@ -75,7 +75,7 @@ class NormalizePipeline(RunPipeline):
     async def _normalize(self, item: PageItem) -> None:
         kind = item.content_type.split(";")[0].strip().lower()
         if kind and kind not in HTML_TYPES:
-            item.exclude(f"not a document (content type {kind})")
+            self._not_the_page(item, f"not a document (content type {kind})")
             return
         site = self.run.site
         document = await run_in_thread(extract, item.body, item.url, keep=site.keep, drop=site.drop)
@@ -87,9 +87,9 @@ class NormalizePipeline(RunPipeline):
         if item.document is not None:
             item.title = page_title(document)
             item.digest = content_digest(item.title, document.blocks)
-            item.links_digest = links_digest(document.blocks)
-            item.simhash = await run_in_thread(simhash, document.bare_markdown)
             self._canonical(item, document.canonical)
+            item.links_digest = links_digest(item.cited_url, item.canonical, document.blocks)
+            item.simhash = await run_in_thread(simhash, document.bare_markdown)
 
     def _is_other(self, item: PageItem, url: str) -> bool:
         return self.run.sightings.key_of(url) != item.key
@@ -101,11 +101,14 @@ class NormalizePipeline(RunPipeline):
         elif self.run.site.noindex == "hide" and says_noindex(robots):
             item.exclude("noindex")
         elif not any(block.plain.strip() for block in document.blocks):
-            # What was published stays; a page that never had text is just not a document.
-            live = self.run.ledger.is_live(item.key)
-            (item.reject if live else item.exclude)("no text found in the page")
+            self._not_the_page(item, "no text found in the page")
         else:
             item.document = document
+
+    def _not_the_page(self, item: PageItem, reason: str) -> None:
+        """What was published stays; a page that never had text is just not a document."""
+        live = self.run.ledger.is_live(item.key)
+        (item.reject if live else item.exclude)(reason)
 
     def _canonical(self, item: PageItem, url: str) -> None:
         key = self.run.sightings.key_of(url) if url else None

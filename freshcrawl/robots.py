@@ -101,7 +101,11 @@ class RobotsMiddleware:
         if origin not in self._policies:
             future: asyncio.Future[RobotsPolicy] = asyncio.get_running_loop().create_future()
             self._policies[origin] = future
-            future.set_result(await self._fetch(f"{origin}/robots.txt"))
+            policy = RobotsPolicy(problem="interrupted")
+            try:
+                policy = await self._fetch(f"{origin}/robots.txt")
+            finally:
+                future.set_result(policy)
         return await asyncio.shield(self._policies[origin])
 
     async def _fetch(self, url: str) -> RobotsPolicy:
@@ -114,7 +118,7 @@ class RobotsMiddleware:
         )
         try:
             response: Response = await self._crawler.engine.download_async(request)
+            return read_policy(response.status, response.body, response.url)
         except Exception as error:
             logger.warning("%(url)s: %(error)r", {"url": url, "error": error})
             return RobotsPolicy(problem=type(error).__name__)
-        return read_policy(response.status, response.body, response.url)

@@ -66,8 +66,9 @@ class Run:
         self.ledger = Ledger(state, now)
         self.report.generation = self.ledger.generation
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
-        self.first_crawl = self.ledger.live_count() == 0
         self.handled: set[str] = set()
+        self.found_unlisted: set[str] = set()
+        """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
@@ -92,13 +93,20 @@ class Run:
         self.handled.add(key)
         return True
 
+    def take_out(self, key: str) -> bool:
+        """Take a key that is not due out of this run; tell whether it will not be fetched in it."""
+        if key not in self.handled and not self.is_due(key):
+            self.handled.add(key)
+            return True
+        return False
+
     def is_due(self, key: str) -> bool:
         """Tell whether a key should be checked in this run."""
         record = self.ledger.pages[key]
         if self.full:
             return record.status != Status.GONE or self.ledger.listings.lists(key)
         held = self.ledger.staged.get(key)
-        if held is not None and held.held:
+        if held is not None and held.held and not record.failures:
             return self.now - held.held_runs[-1] >= self.config.guard_confirm_hours * 3_600
         return is_due(record, self.now, self.schedule.max_age)
 
@@ -132,7 +140,8 @@ class Run:
         if self.ledger.is_live(key):
             current = record.validator_digest == self.ledger.published[key].digest
         else:
-            current = record.status == Status.EXCLUDED
+            # A body that excludes its page has no digest; one that was never published has.
+            current = record.status == Status.EXCLUDED and not record.validator_digest
         if not current:
             return {}
         headers = {"If-None-Match": record.etag, "If-Modified-Since": record.last_modified}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ def staged_content(
     )
     return Staged(
         key=item.key,
-        url=item.url,
+        url=item.cited_url,
         status=Status.LIVE,
         verdict=item.verdict,
         staged_at=item.fetched_at,
@@ -48,7 +49,7 @@ def leaving(item: PageItem, finding: Finding) -> Staged:
     """Return the work that takes a page out of the answers."""
     return Staged(
         key=item.key,
-        url=item.url,
+        url=item.cited_url,
         status=finding.status,
         verdict=finding.verdict or item.verdict,
         staged_at=item.fetched_at,
@@ -85,9 +86,15 @@ def to_edit(staged: Staged) -> Edit:
         title=staged.title,
         simhash=staged.simhash,
         changed_at=staged.changed_at,
-        content=f"{staged.digest[:32]}{staged.links_digest[:32]}" if live else "",
+        content=_content_name(staged) if live else "",
     )
     return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
+
+
+def _content_name(staged: Staged) -> str:
+    """Return the name of a page's kept content: of this page, this text and this body."""
+    parts = (staged.key, staged.digest, staged.links_digest, staged.body)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def content_of(staged: Staged) -> bytes:

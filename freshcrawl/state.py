@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
@@ -126,11 +127,17 @@ def make_embedder(config: Config) -> Embedder:
         ConfigError: the class cannot be imported.
         StoreError: the model cannot be found.
     """
+    return _embedder(config.embedder_class, config.embed_model, config.embed_revision)
+
+
+@cache
+def _embedder(class_path: str, model: str, revision: str) -> Embedder:
+    """Return the one embedder of a kind in this process: sites that run together share it."""
     try:
-        cls = load_object(config.embedder_class)
+        cls = load_object(class_path)
     except (ImportError, NameError, ValueError) as error:
-        raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={config.embedder_class}: {error}") from None
-    embedder: Embedder = cls(config.embed_model, config.embed_revision)
+        raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from None
+    embedder: Embedder = cls(model, revision)
     return embedder
 
 

@@ -6,13 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
-from freshcrawl.core.pages import Staged, Status
+from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.staging import copy_of
 
 if TYPE_CHECKING:
     from freshcrawl.config import Config
     from freshcrawl.run import Run
 
+DAY = 86_400.0
 LONE_MOVES = 3
 """Pages that may move to one target before they count as collapsing into it."""
 
@@ -36,50 +38,119 @@ def resolve_canonicals(run: Run) -> None:
     fetches. Many pages that name one and the same canonical page come from a
     mistake of the site: they stay pages of their own.
     """
-    named = Counter(entry.canonical for entry in run.ledger.staged.values())
-    for entry in list(run.ledger.staged.values()):
+    ledger = run.ledger
+    named = Counter(entry.canonical for entry in ledger.staged.values())
+    for entry in list(ledger.staged.values()):
         target = entry.canonical
-        if (
-            entry.status == Status.LIVE
-            and target
-            and named[target] <= LONE_MOVES
-            and run.ledger.will_live(target)
-        ):
-            run.stage(copy_of(entry, run.now))
+        if not target or entry.status != Status.LIVE:
+            continue
+        if named[target] > LONE_MOVES or not ledger.will_live(target):
+            continue
+        copy = copy_of(entry, run.now)
+        if entry.verdict in {Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY}:
+            run.count(entry.verdict, -1)
+        run.count("moved")
+        if ledger.is_live(entry.key):
+            run.stage(copy)
+        else:
+            ledger.unstage(entry.key)
+            ledger.set(entry.key, status=copy.status, reason=copy.reason, alias_of=target)
+
+
+def count_unlisted(run: Run) -> None:
+    """Count pages that answered before the last source that listed them was read."""
+    for key in run.handled - run.found_unlisted:
+        record = run.ledger.pages[key]
+        answered = record.last_checked >= run.report.started_at and not record.failures
+        if record.status == Status.LIVE and answered and not run.ledger.listings.lists(key):
+            runs = record.missing_runs + 1
+            run.ledger.set(key, missing_runs=runs, reason=f"listed nowhere for {runs} runs")
+            run.count("missing")
+
+
+def reject_collapsing(run: Run) -> None:
+    """Drop changes by which pages that were different become one and the same.
+
+    That is a login, a consent or a maintenance page. Pages whose published
+    text it is already are left in peace; the others keep their old text.
+    """
+    ledger = run.ledger
+    changed = [e for e in ledger.staged.values() if e.verdict == Verdict.CHANGED and e.digest]
+    same = Counter(entry.digest for entry in changed)
+    same.update(p.digest for p in ledger.published.values() if p.status == Status.LIVE)
+    for entry in changed:
+        if same[entry.digest] > LONE_MOVES and ledger.is_live(entry.key):
+            reason = f"the same text as {same[entry.digest] - 1} other pages all at once"
+            run.count("changed", -1)
+            run.count("rejected")
+            ledger.unstage(entry.key)
+            ledger.set(
+                entry.key,
+                reason=reason,
+                failures=ledger.pages[entry.key].failures + 1,
+                next_due=run.now + run.schedule.minimum,
+                **NO_VALIDATORS,
+            )
 
 
 def release(run: Run) -> list[str]:
     """Return the keys of staged work that may be published; mark and report the rest as held."""
-    policy, live = guard_policy(run.config), run.ledger.live_count()
-    classes = {key: _class_of(run, entry) for key, entry in run.ledger.staged.items()}
-    count = Counter(classes.values())
-    tripped = {
-        kind: held
-        for kind in (guards.REMOVALS, guards.CHANGES)
-        if (held := guards.tripped(kind, count[kind], live, policy))
+    policy, ledger = guard_policy(run.config), run.ledger
+    moves = Counter(entry.alias_of for entry in ledger.staged.values() if entry.alias_of)
+    classes = {
+        key: _class_of(run, entry, moves[entry.alias_of])
+        for key, entry in ledger.staged.items()
+        if not _waits_for_target(run, entry)
     }
+    tripped = _tripped(run, Counter(classes.values()), policy)
     free = []
     for key, kind in classes.items():
         held = tripped.get(kind)
-        hold = held is not None and not guards.released(
-            held, run.ledger.staged[key].held_runs, policy
-        )
-        run.ledger.mark_held(key, kind if hold else "")
+        hold = held is not None and not guards.released(held, ledger.staged[key].held_runs, policy)
+        ledger.mark_held(key, kind if hold else "")
         if not hold:
             free.append(key)
     run.report.held = len(classes) - len(free)
-    holding = {run.ledger.staged[key].held for key in classes.keys() - set(free)}
+    holding = {ledger.staged[key].held for key in classes.keys() - set(free)}
     run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
     return sorted(free)
 
 
-def _class_of(run: Run, entry: Staged) -> str:
-    if entry.status == Status.ALIAS and _moves_alone(run, entry):
+def _tripped(run: Run, count: Counter[str], policy: guards.GuardPolicy) -> dict[str, guards.Held]:
+    """Return the guards that hold, by class.
+
+    Pages that left within the last day count with those of this run: many
+    small runs are one large one.
+    """
+    since = run.now - DAY
+    left = sum(
+        page.status != Status.LIVE and page.changed_at > since
+        for page in run.ledger.published.values()
+    )
+    live = run.ledger.live_count()
+    found = {
+        guards.REMOVALS: guards.tripped(
+            guards.REMOVALS, count[guards.REMOVALS] + left, live + left, policy
+        ),
+        guards.CHANGES: guards.tripped(guards.CHANGES, count[guards.CHANGES], live, policy),
+    }
+    return {kind: held for kind, held in found.items() if held and count[kind]}
+
+
+def _class_of(run: Run, entry: Staged, moves: int) -> str:
+    """Return the guard class; a page that moves alone to a live page of its own has none."""
+    if (
+        entry.status == Status.ALIAS
+        and moves <= LONE_MOVES
+        and run.ledger.will_live(entry.alias_of)
+    ):
         return ""
     return guards.work_class(entry, run.ledger.is_live(entry.key))
 
 
-def _moves_alone(run: Run, entry: Staged) -> bool:
-    """Tell a page that moved to a live page of its own from many that collapse into one."""
-    same = sum(other.alias_of == entry.alias_of for other in run.ledger.staged.values())
-    return same <= LONE_MOVES and run.ledger.will_live(entry.alias_of)
+def _waits_for_target(run: Run, entry: Staged) -> bool:
+    """Tell a move whose target could not be read yet: until then the old text stays."""
+    if entry.status != Status.ALIAS or run.ledger.will_live(entry.alias_of):
+        return False
+    target = run.ledger.pages.get(entry.alias_of)
+    return target is not None and target.status == Status.PENDING

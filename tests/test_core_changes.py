@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +27,7 @@ def published(status: str = Status.LIVE, digest: str = "d", links: str = "l") ->
 def test_digests_are_sha256() -> None:
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert content_digest("", []) == empty
-    assert links_digest([]) == empty
+    assert links_digest("", "", []) == sha256(b"\0").hexdigest()
 
 
 def with_block(number: int, **fields: str) -> list[Block]:
@@ -53,9 +55,14 @@ def with_block(number: int, **fields: str) -> list[Block]:
 def test_what_each_digest_sees(
     blocks: list[Block], content_differs: bool, links_differ: bool
 ) -> None:
-    same = (content_digest("T", BLOCKS), links_digest(BLOCKS))
+    same = (content_digest("T", BLOCKS), links_digest("u", "", BLOCKS))
     assert (content_digest("T", blocks) != same[0]) is content_differs
-    assert (links_digest(blocks) != same[1]) is links_differ
+    assert (links_digest("u", "", blocks) != same[1]) is links_differ
+
+
+def test_url_and_canonical_page_are_shown_but_not_compared() -> None:
+    digests = {links_digest(*place, BLOCKS) for place in [("u", ""), ("v", ""), ("u", "k")]}
+    assert len(digests) == 3
 
 
 def test_the_title_is_content() -> None:
@@ -76,7 +83,7 @@ def test_text_cannot_move_between_blocks_unseen(
 @given(st.text())
 def test_any_text_has_a_digest(text: str) -> None:
     blocks = [Block("paragraph", text, anchor=text)]
-    assert len(content_digest(text, blocks)) == len(links_digest(blocks)) == 64
+    assert len(content_digest(text, blocks)) == len(links_digest("u", "", blocks)) == 64
 
 
 def test_lone_surrogates_have_a_digest() -> None:

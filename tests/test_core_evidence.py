@@ -101,7 +101,7 @@ def test_disallowed_keeps_only_what_is_live(status: Status, policy: str) -> None
         (Status.PENDING, True, (Status.ALIAS, Verdict.MOVED)),
         (Status.HIDDEN, True, (Status.ALIAS, Verdict.MOVED)),
         (Status.GONE, True, (Status.ALIAS, Verdict.MOVED)),
-        (Status.LIVE, False, (Status.LIVE, Verdict.UNCHANGED)),
+        (Status.LIVE, False, (Status.LIVE, Verdict.REJECTED)),
         (Status.PENDING, False, (Status.ALIAS, Verdict.MOVED)),
         (Status.GONE, False, (Status.ALIAS, Verdict.MOVED)),
     ],
@@ -126,10 +126,19 @@ def test_a_copy_is_an_alias_that_has_not_moved_again() -> None:
     assert (found.status, found.verdict, found.alias_of) == (Status.ALIAS, Verdict.UNCHANGED, KEY)
 
 
-@pytest.mark.parametrize("permanent", [True, False])
-def test_redirected_off_the_site(permanent: bool) -> None:
-    found = evidence.redirected(page(), None, "https://login.example.net/", permanent)
-    assert (found.status, found.verdict) == (Status.EXCLUDED, Verdict.EXCLUDED)
+@pytest.mark.parametrize(
+    ("status", "permanent", "expected"),
+    [
+        (Status.LIVE, True, (Status.EXCLUDED, Verdict.EXCLUDED)),
+        (Status.LIVE, False, (Status.LIVE, Verdict.REJECTED)),
+        (Status.PENDING, False, (Status.EXCLUDED, Verdict.EXCLUDED)),
+    ],
+)
+def test_redirected_off_the_site(
+    status: Status, permanent: bool, expected: tuple[Status, Verdict]
+) -> None:
+    found = evidence.redirected(page(status), None, "https://login.example.net/", permanent)
+    assert (found.status, found.verdict) == expected
     assert "https://login.example.net/" in found.reason
     assert found.alias_of == ""
 

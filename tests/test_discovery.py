@@ -88,28 +88,26 @@ def test_sitemap_that_the_index_drops_is_evidence(origin: Origin, state: Path) -
 
 
 @pytest.mark.parametrize(
-    ("sitemap", "complete"),
+    "sitemap",
     [
-        (Answer("", content_type=XML), False),
-        (Answer("<html><body>not found</body></html>"), False),
-        (Answer("<urlset><url><loc>http://127.0.0.1:1/", content_type=XML), False),
-        (Answer(status=304, validators=False), False),
-        (Answer(status=403), False),
-        (Answer(status=404), False),
-        (Answer(urlset(""), content_type=XML), True),
+        Answer("", content_type=XML),
+        Answer("<html><body>not found</body></html>"),
+        Answer("<urlset><url><loc>http://127.0.0.1:1/", content_type=XML),
+        Answer(status=304, validators=False),
+        Answer(status=403),
+        Answer(status=404),
+        Answer(urlset(""), content_type=XML),
     ],
     ids=["empty", "html", "truncated", "304", "403", "404", "no entries"],
 )
-def test_odd_sitemap_takes_nothing_away(
-    origin: Origin, state: Path, sitemap: Answer, complete: bool
-) -> None:
+def test_odd_sitemap_takes_nothing_away(origin: Origin, state: Path, sitemap: Answer) -> None:
     put_pages(origin, "a", "b")
     origin.serve_sitemap("/a", "/b")
     crawl(origin, state)
     origin["/sitemap.xml"] = sitemap
-    assert crawl(origin, state, day=1).returncode == (0 if complete else 4)
+    assert crawl(origin, state, day=1).returncode == 4
     run = report(state)
-    assert (run["complete"], run["gone"], run["hidden"]) == (complete, 0, 0)
+    assert (run["complete"], run["gone"], run["hidden"], run["missing"]) == (False, 0, 0, 0)
     assert served(origin, state) == {"a", "b"}
 
 
@@ -206,6 +204,7 @@ def test_hub_that_fails_takes_nothing_away(origin: Origin, state: Path) -> None:
     crawl(origin, state, day=1)
     run: dict[str, Any] = report(state)
     assert (run["failed"], run["missing"], run["gone"]) == (1, 0, 0)
+    assert not run["complete"]
     assert served(origin, state) == {"", "hub", "b", "c"}
 
 
@@ -218,6 +217,43 @@ def test_sitemap_that_another_one_replaced_is_dropped(origin: Origin, state: Pat
     assert crawl(origin, state, day=1).returncode == 0
     run = report(state)
     assert (run["complete"], run["missing"]) == (True, 1)
+
+
+def test_sitemap_that_moved_is_followed(origin: Origin, state: Path) -> None:
+    put_pages(origin, "a", "b")
+    origin.serve_sitemap("/a", "/b", sitemap="/real.xml")
+    origin["/robots.txt"] = Answer(f"Sitemap: {origin.url}old.xml", content_type="text/plain")
+    origin["/old.xml"] = Answer(status=301, headers={"Location": "/real.xml"})
+    assert crawl(origin, state).returncode == 0
+    assert served(origin, state) == {"a", "b"}
+
+
+def test_dead_sitemap_line_does_not_keep_a_new_site_from_being_found(
+    origin: Origin, state: Path
+) -> None:
+    linked_site(origin)
+    origin["/robots.txt"] = Answer(f"Sitemap: {origin.url}dead.xml", content_type="text/plain")
+    assert crawl(origin, state).returncode == 4
+    assert served(origin, state) == {"", "hub", "b", "c"}
+
+
+def test_site_that_gets_a_sitemap_is_read_by_it(origin: Origin, state: Path) -> None:
+    linked_site(origin)
+    crawl(origin, state)
+    origin.serve_sitemap("/", "/hub", "/b")
+    assert crawl(origin, state, day=1).returncode == 0
+    run = report(state)
+    assert (run["discovered"], run["missing"]) == (3, 1)
+
+
+def test_sitemap_at_a_private_address_is_not_asked_for(origin: Origin, state: Path) -> None:
+    put_pages(origin, "a")
+    origin.serve_sitemap("/a")
+    lines = f"Sitemap: {origin.url}sitemap.xml\nSitemap: http://169.254.169.254/latest"
+    origin["/robots.txt"] = Answer(lines, content_type="text/plain")
+    assert crawl(origin, state).returncode == 4
+    assert "private address" in str(report(state)["incomplete_reasons"])
+    assert served(origin, state) == {"a"}
 
 
 def test_sitemap_as_start_url(origin: Origin, state: Path) -> None:

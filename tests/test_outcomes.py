@@ -22,7 +22,7 @@ LISTED = [
     "/stay.html", "/edit.html", "/target.html", "/gone.html", "/dead.html", "/dropped.html",
     "/unlisted.html", "/broken.html", "/moved.html", "/temporary.html", "/noindex.html",
     "/header.html", "/file.pdf", "/emptied.html", "/away.html", "/folder", "/canonical.html",
-    "/stub.html", "/never.html",
+    "/stub.html", "/never.html", "/login.html", "/api.html", "/loose.html", "/stable",
 ]  # fmt: skip
 
 
@@ -54,6 +54,8 @@ def first_version(origin: Origin) -> None:
     )
     origin["/stub.html"] = '<meta http-equiv="refresh" content="0; url=stay.html">'
     origin["/never.html"] = page("", "").replace("menu", "")
+    origin["/stable"] = Answer(status=302, headers={"Location": "/v1/"})
+    origin["/v1/"] = page("One", "The text of version 1.")
     origin.serve_sitemap(*LISTED)
 
 
@@ -71,6 +73,12 @@ def second_version(origin: Origin) -> None:
     origin["/header.html"] = Answer(page("H", "h"), headers={"X-Robots-Tag": "noindex"})
     origin["/emptied.html"] = "<html><body></body></html>"
     origin["/away.html"] = Answer(status=301, headers={"Location": "http://localhost:9/x.html"})
+    origin["/login.html"] = Answer(status=302, headers={"Location": "/sign-in?next=x"})
+    origin["/sign-in?next=x"] = page("Sign in", "Who are you?")
+    origin["/api.html"] = Answer('{"error": "later"}', content_type="application/json")
+    origin["/loose.html"] = Answer(status=302, headers={"Location": "http://[x"})
+    origin["/stable"] = Answer(status=302, headers={"Location": "/v2/"})
+    origin["/v2/"] = page("Two", "The text of version 2.")
     origin["/added.html"] = page("Added", "The text of /added.html.")
     gone = {"/dropped.html", "/unlisted.html"}
     origin.serve_sitemap(*(path for path in LISTED if path not in gone), "/added.html")
@@ -104,6 +112,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 def test_first_run(story: Story) -> None:
     paths = {path[1:] for path in LISTED}
     left_out = {"file.pdf", "canonical.html", "stub.html", "never.html", "folder"}
+    assert story.served[0]["stable"] == "The text of version 1."
     assert story.served[0].keys() == paths - left_out | {"folder/"}
     assert story.reports[0]["complete"]
     assert story.reports[0]["excluded"] == 2
@@ -121,6 +130,11 @@ def test_first_run(story: Story) -> None:
         ("temporary.html", "The text of /temporary.html."),
         ("new-place.html", "The text of /moved.html."),
         ("added.html", "The text of /added.html."),
+        ("login.html", "The text of /login.html."),
+        ("api.html", "The text of /api.html."),
+        ("loose.html", "The text of /loose.html."),
+        ("stable", "The text of version 2."),
+        ("sign-in?next=x", None),
         ("gone.html", None),
         ("dead.html", None),
         ("dropped.html", None),
@@ -138,11 +152,11 @@ def test_second_run_counts(story: Story) -> None:
     run = story.reports[1]
     names = ("new", "changed", "links_only", "gone", "hidden", "missing", "rejected", "failed")
     assert {name: run[name] for name in names} == {
-        "new": 2, "changed": 1, "links_only": 1, "gone": 2, "hidden": 1, "missing": 1,
-        "rejected": 1, "failed": 1,
+        "new": 2, "changed": 2, "links_only": 1, "gone": 2, "hidden": 1, "missing": 1,
+        "rejected": 4, "failed": 2,
     }  # fmt: skip
     # The moved page's vectors were kept; the page with a new link target needs none.
-    assert run["chunks_embedded"] == 2
+    assert run["chunks_embedded"] == 3
     assert run["complete"]
 
 
@@ -169,6 +183,9 @@ def test_what_comes_back_is_served_again_and_embedded_by_no_one(story: Story) ->
         ("/emptied.html", "live", "no text found in the page"),
         ("/never.html", "excluded", "no text found in the page"),
         ("/gone.html", "live", ""),
+        ("/login.html", "live", "redirects to 127.0.0.1:{port}/sign-in?next=x for now"),
+        ("/api.html", "live", "not a document (content type application/json)"),
+        ("/loose.html", "live", "redirects to 'http://[x'"),
     ],
 )
 def test_explain_gives_the_reason(story: Story, path: str, status: str, reason: str) -> None:
@@ -180,7 +197,8 @@ def test_errors_and_rejected_bodies_mark_the_answers_stale(story: Story) -> None
     stale = {
         row["url"].removeprefix(story.origin.url) for row in export(story.state) if row["stale"]
     }
-    assert {"broken.html", "emptied.html"} <= stale
+    kept = {"broken", "emptied", "temporary", "login", "api", "loose"}
+    assert {f"{name}.html" for name in kept} <= stale
     assert "stay.html" not in stale
 
 

@@ -71,10 +71,15 @@ def test_held_work_that_a_newer_fetch_refutes_is_dropped(bench: Bench) -> None:
 
 def test_canonical_page_takes_its_copy_out(bench: Bench) -> None:
     run = bench.run()
-    stage(run, [text("copy", canonical=key_of("p0"))])
+    run.sightings.see("https://docs.example.com/copy")
+    stage(run, [text(name, canonical=key_of("p0")) for name in ("copy", "p1")])
     tally.resolve_canonicals(run)
-    entry = run.ledger.staged[key_of("copy")]
+    entry = run.ledger.staged[key_of("p1")]
     assert (entry.status, entry.alias_of) == (Status.ALIAS, key_of("p0"))
+    # A copy that was in no answer has nothing to be taken out.
+    record = run.ledger.pages[key_of("copy")]
+    assert (record.status, record.alias_of) == (Status.ALIAS, key_of("p0"))
+    assert key_of("copy") not in run.ledger.staged
 
 
 @pytest.mark.parametrize("target", ["nowhere", "other"])
@@ -90,3 +95,47 @@ def test_many_pages_with_one_canonical_page_stay_pages(bench: Bench) -> None:
     stage(run, [text(f"v{number}", canonical=key_of("p0")) for number in range(9)])
     tally.resolve_canonicals(run)
     assert {entry.status for entry in run.ledger.staged.values()} == {Status.LIVE}
+
+
+def test_removals_of_many_small_runs_are_one_large_one(bench: Bench) -> None:
+    held = []
+    for day in range(8):
+        bench.clock.time += HOUR
+        run = bench.run()
+        stage(run, [removal(name) for name in NAMES[day * 3 : day * 3 + 3]])
+        free = tally.release(run)
+        bench.publish(*(key.rpartition("/")[2] for key in free), status=Status.GONE)
+        for key in free:
+            run.ledger.unstage(key)
+        run.commit()
+        held.append(run.report.held)
+    assert held[0] == 0
+    assert held[-1] > 0
+    assert bench.run().ledger.live_count() >= 40 - 7
+
+
+def test_move_to_a_page_that_could_not_be_read_waits(bench: Bench) -> None:
+    run = bench.run()
+    key = run.sightings.see("https://docs.example.com/new")
+    stage(run, [removal("p0", Status.ALIAS, key_of("new"))])
+    assert key == key_of("new")
+    assert tally.release(run) == []
+    assert run.report.held == 0
+    run.ledger.set(key, status=Status.GONE)
+    assert tally.release(run) == [key_of("p0")]
+
+
+def test_pages_that_become_one_and_the_same_keep_their_text(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [*(text(f"p{number}", digest="login") for number in range(5)), text("p9", "own")])
+    tally.reject_collapsing(run)
+    assert run.ledger.staged.keys() == {key_of("p9")}
+    assert run.report.rejected == 5
+    assert run.ledger.pages[key_of("p0")].failures == 1
+
+
+def test_pages_that_were_the_same_before_may_change_together(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [text(f"p{number}", digest="twins") for number in range(3)])
+    tally.reject_collapsing(run)
+    assert len(run.ledger.staged) == 3

@@ -74,7 +74,7 @@ class Command(CrawlCommand):
             named = {"url": arguments.url} if arguments.url else {"site": site.name}
             jobs.append((crawler, self.crawler_process.crawl(crawler, **rest, **named)))
         self.crawler_process.start()
-        return max(self._exit_code(crawler, task) for crawler, task in jobs)
+        return cli.worst(self._exit_code(crawler, task) for crawler, task in jobs)
 
     def _exit_code(self, crawler: Crawler, task: asyncio.Task[None]) -> int:
         error = task.exception() if task.done() and not task.cancelled() else None

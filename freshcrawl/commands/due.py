@@ -9,6 +9,7 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.report import iso
+from freshcrawl.core.schedule import is_due
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +43,9 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         rows = [
             row
-            for rows in cli.each_state(config, opts.site, lambda state: queue(state, now))
+            for rows in cli.each_state(
+                config, opts.site, lambda state: queue(state, now, config.max_age_secs)
+            )
             for row in rows
             if row["due"] or opts.all
         ]
@@ -54,7 +57,7 @@ class Command(ScrapyCommand):
         return cli.OK
 
 
-def queue(state: SiteState, now: float) -> list[dict[str, Any]]:
+def queue(state: SiteState, now: float, max_age: float) -> list[dict[str, Any]]:
     """Return a row for each page of a site."""
     return [
         {
@@ -62,7 +65,7 @@ def queue(state: SiteState, now: float) -> list[dict[str, Any]]:
             "key": record.key,
             "url": record.url,
             "status": record.status,
-            "due": record.next_due <= now,
+            "due": is_due(record, now, max_age),
             "next_due": iso(record.next_due),
             "interval_s": record.interval,
             "last_checked": iso(record.last_checked),

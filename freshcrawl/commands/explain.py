@@ -13,6 +13,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.report import iso
+from freshcrawl.core.schedule import is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.sites import make_site
 
@@ -51,11 +52,10 @@ class Command(ScrapyCommand):
     def _explain(self, url: str, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
-        found = [
-            page
-            for page in cli.each_state(config, opts.site, lambda state: explain(state, url, now))
-            if page is not None
-        ]
+        pages = cli.each_state(
+            config, opts.site, lambda state: explain(state, url, now, config.max_age_secs)
+        )
+        found = [page for page in pages if page is not None]
         if opts.json:
             cli.print_json(found)
         for page in [] if opts.json else found:
@@ -65,7 +65,7 @@ class Command(ScrapyCommand):
         return cli.OK if found else cli.ERROR
 
 
-def explain(state: SiteState, url: str, now: float) -> dict[str, Any] | None:
+def explain(state: SiteState, url: str, now: float, max_age: float) -> dict[str, Any] | None:
     """Return what a site knows of a URL, or None if it does not know it."""
     table = state.site_table()
     if table is None:
@@ -104,7 +104,7 @@ def explain(state: SiteState, url: str, now: float) -> dict[str, Any] | None:
         "indexed_at": iso(indexed_at),
         "last_verdict": record.last_verdict,
         "next_due": iso(record.next_due),
-        "due": record.next_due <= now,
+        "due": is_due(record, now, max_age),
         "interval_s": record.interval,
         "checks": record.checks,
         "changes": record.changes,

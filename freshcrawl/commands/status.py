@@ -10,6 +10,7 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
+from freshcrawl.core.schedule import is_due
 from freshcrawl.summary import run_summary
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
         "site": state.name,
         "url": (state.site_table() or {}).get("url", ""),
         "pages": dict(sorted(Counter(str(r.status) for r in records.values()).items())),
-        "due": sum(record.next_due <= now for record in records.values()),
+        "due": sum(is_due(record, now, max_age) for record in records.values()),
         "stale": sum(now - r.last_checked > max_age or bool(r.stale_reason) for r in live),
         "staged": len(staged),
         "held": sum(bool(entry.held) for entry in staged),

@@ -19,9 +19,12 @@ def content_digest(title: str, blocks: Sequence[Block]) -> str:
     return _digest([title, *(block.plain for block in blocks)])
 
 
-def links_digest(blocks: Sequence[Block]) -> str:
-    """Return the sha256 (hex) of what is displayed but not compared: targets and anchors."""
-    return _digest([f"{block.anchor}\n{block.text}" for block in blocks])
+def links_digest(url: str, canonical: str, blocks: Sequence[Block]) -> str:
+    """Return the sha256 (hex) of what is shown but not compared: URL, targets and anchors.
+
+    ``canonical`` is the key of the page that this one says it is a copy of.
+    """
+    return _digest([url, canonical, *(f"{block.anchor}\n{block.text}" for block in blocks)])
 
 
 def _digest(parts: Sequence[str]) -> str:

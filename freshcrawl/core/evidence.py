@@ -67,19 +67,19 @@ def disallowed(record: PageRecord, policies: Policies) -> Finding:
 def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -> Finding:
     """Judge a redirect to another page (``key``) or out of the site (None).
 
-    A page that was live keeps its text under a temporary redirect to a known
-    page; one that never was is an alias at once. An alias of that page already
-    has not moved again.
+    A live page keeps its text under a temporary redirect, unread: that may be
+    a login or a maintenance page. One that never was live is an alias at once,
+    and an alias of that page already has not moved again.
     """
+    if record.status == Status.LIVE and not permanent:
+        where = f"to {key}" if key else f"off the site to {url}"
+        return Finding(Status.LIVE, f"redirects {where} for now", Verdict.REJECTED)
     if key is None:
         return Finding(Status.EXCLUDED, f"redirects off the site to {url}", Verdict.EXCLUDED)
     known = record.status == Status.ALIAS and record.alias_of == key
     verdict = Verdict.UNCHANGED if known else Verdict.MOVED
-    if permanent:
-        return Finding(Status.ALIAS, f"moved to {key}", verdict, alias_of=key)
-    if record.status == Status.LIVE:
-        return Finding(Status.LIVE, f"redirects to {key} for now", Verdict.UNCHANGED)
-    return Finding(Status.ALIAS, f"redirects to {key}", verdict, alias_of=key)
+    how = "moved to" if permanent else "redirects to"
+    return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key)
 
 
 def copy_of(key: str) -> Finding:

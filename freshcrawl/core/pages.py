@@ -86,6 +86,8 @@ class PageRecord(JsonRecord):
     """Digest of the main content that came with the validators."""
     alias_of: str = ""
     """Key that this one redirects to."""
+    via: str = ""
+    """URL through which the text was read, if a temporary redirect led there."""
     last_verdict: str = ""
     lastmod: str = ""
     """``lastmod`` of the sitemap entry, as written."""

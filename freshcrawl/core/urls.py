@@ -67,13 +67,15 @@ def url_key(url: str, rules: UrlRules = DEFAULT_RULES) -> str:
 
 
 def normalize_url(url: str) -> str:
-    """Return ``url`` as it can be fetched: trimmed, safely encoded, no fragment.
+    """Return ``url`` as it can be fetched: trimmed, safely encoded, no fragment, no user name.
 
     Raises:
         ValueError: the URL is not http(s), or has no host.
     """
     _split(url)
-    return _safe(url).partition("#")[0]
+    safe = _safe(url).partition("#")[0]
+    user, at, host = urlsplit(safe).netloc.rpartition("@")
+    return safe.replace(f"{user}{at}{host}", host, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from scrapy.http import Request, Response, TextResponse
 
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.config import Config
+from freshcrawl.core.urls import normalize_url
 from freshcrawl.discovery import Discovery
 from freshcrawl.extensions import get_run
 from freshcrawl.items import Outcome, PageItem
@@ -112,14 +113,23 @@ class DocsSpider(Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[PageItem | Request]:
         """Yield the outcome of a page's answer, or the next hop of a redirect to the same page."""
-        self.run.report.fetched += 1
+        try:
+            outcome = self._outcome(response)
+        except Exception as error:
+            # Without an item the page would be fetched again by every run, and nobody told.
+            logger.exception("%(url)s could not be read", {"url": response.url})
+            outcome = self._item(response, Outcome.FAILED)
+            outcome.reason = f"could not be read: {error!r}"
+        if isinstance(outcome, PageItem):
+            self.run.report.fetched += 1
+        yield outcome
+
+    def _outcome(self, response: Response) -> PageItem | Request:
         self.run.report.page_bytes += len(response.body)
         if response.status in REDIRECTS:
-            yield self._redirect(response)
-            return
+            return self._redirect(response)
         if (end := landed(response)) and self.run.sightings.key_of(end[0]) != response.meta[KEY]:
-            yield self._sent(response, *end)
-            return
+            return self._sent(response, *end)
         outcome = OUTCOMES.get(response.status, Outcome.FAILED)
         item = self._item(response, outcome)
         if outcome == Outcome.FAILED:
@@ -129,12 +139,16 @@ class DocsSpider(Spider):
         elif outcome == Outcome.FETCHED:
             item.body = response.text if isinstance(response, TextResponse) else ""
             item.rendered = bool(response.meta.get("playwright"))
-        yield item
+        return item
 
     def _item(self, response: Response, outcome: Outcome) -> PageItem:
+        key = response.meta[KEY]
+        here = self.run.sightings.key_of(response.url) == key
         return PageItem(
-            key=response.meta[KEY],
+            key=key,
             url=response.url,
+            # Read through a temporary redirect, a page is still asked for where it is listed.
+            cited_url=normalize_url(response.url if here else self.run.ledger.pages[key].url),
             outcome=outcome,
             fetched_at=self.run.now,
             http_status=response.status,
@@ -149,19 +163,19 @@ class DocsSpider(Spider):
     def _sent(self, response: Response, target: str, permanent: bool) -> PageItem:
         """Return the outcome of a page from which the browser was sent to another one."""
         item = self._item(response, Outcome.REDIRECT)
-        item.url, item.target, item.permanent = (
-            self.run.ledger.pages[item.key].url,
-            target,
-            permanent,
-        )
+        item.target, item.permanent = target, permanent
         return item
 
     def _redirect(self, response: Response) -> PageItem | Request:
         """Return the next hop if it is still this page, else the outcome."""
         key = response.meta[KEY]
-        location = _header(response, "Location")
-        target = urljoin(response.url, location)
+        location = _location(response)
         item = self._item(response, Outcome.REDIRECT)
+        try:
+            target = normalize_url(urljoin(response.url, location))
+        except ValueError:
+            item.outcome, item.reason = Outcome.FAILED, f"redirects to {location!r}"
+            return item
         item.target, item.permanent = target, response.status in PERMANENT
         target_key = self.run.sightings.key_of(target) if location else None
         hops = response.meta[HOPS] + 1
@@ -172,8 +186,14 @@ class DocsSpider(Spider):
         return item
 
     def _stays(self, key: str, target_key: str, permanent: bool) -> bool:
-        """Tell whether a temporary redirect's target is read as the content of its source."""
-        return not permanent and target_key not in self.run.ledger.pages
+        """Tell whether a temporary redirect's target is read as the content of its source.
+
+        Not for a page that was live without one: it may be sent to a login or
+        a maintenance page.
+        """
+        known = target_key in self.run.ledger.pages
+        was_direct = self.run.ledger.is_live(key) and not self.run.ledger.pages[key].via
+        return not permanent and not known and not was_direct
 
     def failed(self, failure: Failure) -> Iterator[PageItem]:
         """Yield the outcome of a request without an answer."""
@@ -188,6 +208,7 @@ class DocsSpider(Spider):
         yield PageItem(
             key=request.meta[KEY],
             url=request.url,
+            cited_url=self.run.ledger.pages[request.meta[KEY]].url,
             outcome=outcome,
             fetched_at=self.run.now,
             reason=str(failure.value) if ours else name,
@@ -233,6 +254,15 @@ def _name_contact(crawler: Crawler, contact: str, url: str) -> None:
             "%(url)s can reach you",
             {"url": url},
         )
+
+
+def _location(response: Response) -> str:
+    """Return the Location header; servers send raw UTF-8 in it, or else Latin-1."""
+    raw = (response.headers.get("Location") or b"").strip()
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _header(response: Response, name: str) -> str:

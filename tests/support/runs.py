@@ -47,7 +47,7 @@ class Bench:
 
     def publish(self, *names: str, status: Status = Status.LIVE) -> None:
         """Publish pages without chunks, as an earlier run would have left them."""
-        edits = [Edit(published(name, status)) for name in names]
+        edits = [Edit(published(name, status, self.clock.time)) for name in names]
         model = HashEmbedder()
         self.state.corpus.publish(
             edits,
@@ -76,8 +76,8 @@ def digest_of(name: str) -> str:
     return f"digest of {name}"
 
 
-def published(name: str, status: Status = Status.LIVE) -> Published:
-    return Published(key_of(name), ROOT + name, status, digest_of(name))
+def published(name: str, status: Status, changed_at: float) -> Published:
+    return Published(key_of(name), ROOT + name, status, digest_of(name), changed_at=changed_at)
 
 
 def removal(name: str, status: Status = Status.GONE, alias_of: str = "") -> Staged:
