@@ -62,7 +62,7 @@ def count_unlisted(run: Run) -> None:
     for key in run.handled - run.found_unlisted:
         record = run.ledger.pages[key]
         answered = record.last_checked >= run.report.started_at and not record.failures
-        if record.status == Status.LIVE and answered and not run.ledger.listings.lists(key):
+        if answered and run.ledger.will_live(key) and not run.ledger.listings.lists(key):
             runs = record.missing_runs + 1
             run.ledger.set(key, missing_runs=runs, reason=f"listed nowhere for {runs} runs")
             run.count("missing")
