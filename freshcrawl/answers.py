@@ -88,6 +88,15 @@ def search(
     return sorted(hits, key=lambda hit: (-hit.score, hit.link))[:k]
 
 
+def has_answers(state: SiteState) -> bool:
+    """Tell whether anything of a site was ever published."""
+    snapshot = state.corpus.snapshot()
+    try:
+        return snapshot.generation > 0
+    finally:
+        snapshot.close()
+
+
 def _search_site(
     state: SiteState, model: str, vector: Any, k: int, age: tuple[float, float]
 ) -> list[Hit]:

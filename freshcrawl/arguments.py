@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from freshcrawl.config import Config, ConfigError, to_bool
-from freshcrawl.core.urls import slug, url_key
+from freshcrawl.core.urls import slug
 from freshcrawl.sites import SiteConfig, checked_url, load_sites, make_site
 from freshcrawl.state import open_for_reading, site_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 KNOWN = ("url", "site", "full", "dry_run")
 
@@ -54,11 +55,10 @@ class SpiderArguments:
         sites = load_sites(config)
         if self.url:
             url = checked_url(self.url, "-a url")
-            listed = (site for site in sites.values() if url_key(site.url) == url_key(url))
             return (
-                next(listed, None)
+                _covering(sites.values(), url)
                 or sites.get(slug(url))
-                or _from_state(config, slug(url))
+                or _from_state(config, slug(url), url)
                 or make_site({"url": url}, "-a url")
             )
         if self.site in sites:
@@ -80,8 +80,17 @@ def known_sites(config: Config) -> dict[str, SiteConfig]:
     return sites
 
 
-def _from_state(config: Config, name: str) -> SiteConfig | None:
-    """Return a site as its last run had it; the state of other sites is not touched."""
+def _covering(sites: Iterable[SiteConfig], url: str) -> SiteConfig | None:
+    """Return the site of ``sites.toml`` that ``url`` is a page of, the narrowest if several are."""
+    covering = [site for site in sites if site.scope.contains(url)]
+    return max(covering, key=lambda site: len(site.scope.prefix), default=None)
+
+
+def _from_state(config: Config, name: str, url: str = "") -> SiteConfig | None:
+    """Return a site as its last run had it; the state of other sites is not touched.
+
+    ``url`` takes the place of the old one where http and https were mixed up.
+    """
     if name not in site_names(config):
         return None
     state = open_for_reading(config, name)
@@ -89,4 +98,8 @@ def _from_state(config: Config, name: str) -> SiteConfig | None:
         table = state.site_table()
     finally:
         state.close()
-    return None if table is None else make_site(table, f"state of {name}")
+    if table is None:
+        return None
+    if url and urlsplit(url).scheme != urlsplit(table["url"]).scheme:
+        table = {**table, "url": url}
+    return make_site(table, f"state of {name}")

@@ -32,6 +32,17 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def refuse_options(args: list[str], *, words: bool = True) -> None:
+    """Refuse what the option parser left over: mistyped options, and words where none belong.
+
+    Raises:
+        UsageError: there is something.
+    """
+    for arg in args:
+        if arg.startswith("-") or not words:
+            raise UsageError(f"unknown argument {arg!r}", print_help=False)
+
+
 def guarded(work: Callable[[], int]) -> int:
     """Run a command's work; return its exit code, with errors as one line on stderr.
 

@@ -10,6 +10,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.hosts import is_private, same_host
+from freshcrawl.robots import RobotsForbidden
 from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Discovery:
         self._open = 0
         self._read = 0
         self._broken = 0
+        self._outside = 0
         self._probed = False
         self.blocked = False
         """Whether nothing may be fetched in this run, because robots.txt could not be read."""
@@ -116,7 +118,8 @@ class Discovery:
             errback=self.sitemap_failed,
             dont_filter=True,
             priority=100,
-            meta={"dont_obey_robotstxt": True, "handle_httpstatus_list": ANSWERS, SITEMAP: url},
+            # What robots.txt itself or the operator names may be read whatever the rules say.
+            meta={"dont_obey_robotstxt": known, "handle_httpstatus_list": ANSWERS, SITEMAP: url},
             cb_kwargs={"depth": depth, "known": known},
         )
 
@@ -171,6 +174,7 @@ class Discovery:
             key = self._run.sightings.see(entry.url, entry.lastmod)
             if key is not None:
                 keys.append(key)
+        self._outside += len(sitemap.entries) - len(keys)
         # A feed names the newest pages only.
         self._note(url, kind, keys, sitemap.complete and sitemap.kind != "feed")
         for key in dict.fromkeys(keys):
@@ -192,7 +196,9 @@ class Discovery:
     def sitemap_failed(self, failure: Failure) -> Iterator[Request]:
         """Note a sitemap that could not be fetched."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        self._fail(request.meta[SITEMAP], failure.type.__name__ if failure.type else "error")
+        if not isinstance(failure.value, RobotsForbidden):
+            name = failure.type.__name__ if failure.type else "error"
+            self._fail(request.meta[SITEMAP], name)
         self._open -= 1
         if self._open == 0:
             yield from self._after_sitemaps()
@@ -206,6 +212,11 @@ class Discovery:
         self._drop_unlinked()
         self._judge_vanished()
         listings = self._run.ledger.listings
+        if self._outside and not any(listings.sources[s].keys for s in self._sitemaps()):
+            root = self._run.site.scope.root
+            self._run.report.incomplete(
+                f"the sitemaps list {self._outside} pages, but none of them is below {root}"
+            )
         if self._run.site.discovery == "sitemap":
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")

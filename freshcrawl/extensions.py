@@ -47,6 +47,8 @@ class RunExtension:
         self._config = config
         self._since_commit = 0
         self._store_error = ""
+        self._opened = False
+        self._finished = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         clock = make_clock(config.clock_offset_secs)
@@ -81,10 +83,12 @@ class RunExtension:
         connect(extension.spider_opened, signals.spider_opened)
         connect(extension.item_scraped, signals.item_scraped)
         connect(extension.spider_closed, signals.spider_closed)
+        connect(extension.engine_stopped, signals.engine_stopped)
         return extension
 
     def spider_opened(self, spider: Spider) -> None:
         """Note durably that the run began, so that one that never ended shows."""
+        self._opened = True
         self._commit()
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
@@ -173,6 +177,17 @@ class RunExtension:
         finally:
             self._set_stats()
             self._state.close()
+            self._finished.set()
+
+    async def engine_stopped(self) -> None:
+        """Keep the process alive until the run is finished.
+
+        A signal that comes while the end of the run embeds stops the engine,
+        which does not wait for handlers of ``spider_closed``.
+        """
+        if self._opened and not self._finished.is_set():
+            self.run.publisher.interrupt()
+            await self._finished.wait()
 
     async def _finish(self, reason: str) -> None:
         run = self.run
@@ -183,7 +198,10 @@ class RunExtension:
         run.commit()
         # Asked to stop, a run must not embed for minutes: what is staged is the next run's.
         if not run.dry_run and reason != STOPPED:
-            await self._publish(keys)
+            try:
+                await self._publish(keys)
+            except PublishInterrupted:
+                reason = STOPPED
         self._count_bytes()
         run.finish(reason)
         run.report.status = "ok"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -196,12 +197,18 @@ class Run:
             self.report.incomplete(f"the run ended early ({reason})")
         listed = self.ledger.listings.listed() & self.ledger.pages.keys()
         self.report.discovered = len(listed)
-        self.report.not_due = len(listed - self.handled)
+        self.report.not_due = sum(not self.is_due(key) for key in listed - self.handled)
         if not self.ledger.live_count() and not self.ledger.staged and not self.dry_run:
-            self.report.incomplete(f"no page with content was found at {self.site.url}")
+            self.report.incomplete(self._nothing_found())
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules
         self.report.finished_at = self.now
+
+    def _nothing_found(self) -> str:
+        """Return why a site has no page, as far as its records tell."""
+        reasons = Counter(r.reason for r in self.ledger.pages.values() if r.reason)
+        common = f" ({reasons.most_common(1)[0][0]})" if reasons else ""
+        return f"no page with content was found at {self.site.url}{common}"
 
     def commit(self) -> None:
         """Make progress durable; a dry run keeps nothing."""

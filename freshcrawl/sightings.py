@@ -92,6 +92,10 @@ class Sightings:
         elif whole:
             self._ledger.listings.drop(f"target:{key}")
 
+    def only_pointed_to(self, key: str) -> bool:
+        """Tell whether a key is listed by nothing but redirects and canonical links."""
+        return all(s.kind == "target" for s in self._ledger.listings.sources_of(key))
+
     def pointed_to(self, key: str) -> list[str]:
         """Return the keys that a page lists, by target or link."""
         sources = (

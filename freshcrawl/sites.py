@@ -111,15 +111,15 @@ def checked_url(url: str, where: str) -> str:
     """
     try:
         slug(url)
-        url = normalize_url(url)
+        fetchable = normalize_url(url)
     except ValueError as error:  # it names the URL, without a password
         raise ConfigError(
             f"{where}: cannot be crawled ({error}); expected something like "
             "https://docs.example.com/"
         ) from None
-    if urlsplit(url).username is not None:
+    if urlsplit(url.strip()).username is not None:
         raise ConfigError(f"{where}: a URL must not hold a user name or password: it is stored")
-    return url
+    return fetchable
 
 
 def load_sites(config: Config) -> dict[str, SiteConfig]:

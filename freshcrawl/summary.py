@@ -22,7 +22,10 @@ def run_summary(run: Mapping[str, Any]) -> list[str]:
         f"generation {run['generation']}; {run['duration_s']:.1f} s",
     ]
     if run["held"]:
-        lines.append(f"{run['held']} pages held: {'; '.join(run['held_reasons'])}")
+        lines.append(
+            f"{run['held']} pages held: {'; '.join(run['held_reasons'])}; later runs that find "
+            "the same release them (docs/troubleshooting.md, held)"
+        )
     if run["incomplete_reasons"]:
         lines.append(f"incomplete: {'; '.join(run['incomplete_reasons'])}")
     if run["error"]:

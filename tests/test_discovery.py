@@ -256,6 +256,20 @@ def test_sitemap_at_a_private_address_is_not_asked_for(origin: Origin, state: Pa
     assert served(origin, state) == {"a"}
 
 
+def test_page_that_names_a_dead_page_as_its_original_is_served(origin: Origin, state: Path) -> None:
+    put_pages(origin, "old", "other")
+    origin.serve_sitemap("/old", "/other")
+    crawl(origin, state)
+    del origin.answers["/old"]
+    head = f'<link rel="canonical" href="{origin.url}old">'
+    origin["/new"] = page("New", "The text of old.", head=head)
+    origin.serve_sitemap("/new", "/other")
+    # A run in which the old page is not due: it is looked at all the same.
+    done = scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state, clock_offset_s=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert served(origin, state) == {"new", "other"}
+
+
 def test_sitemap_as_start_url(origin: Origin, state: Path) -> None:
     put_pages(origin, "docs/a", "docs/b", "other")
     entries = locations(origin, "docs/a", "docs/b", "other")

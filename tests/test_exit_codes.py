@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from freshcrawl.stores.locks import SiteLock
 from tests.support.origin import Answer, Origin, page
-from tests.support.project import export, report, scrapy
+from tests.support.project import export, report, scrapy, start_scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+SLOW_EMBEDDER = "tests.support.embedder.SlowEmbedder"
 
 
 @pytest.mark.parametrize(
@@ -32,6 +37,10 @@ if TYPE_CHECKING:
         (["query"], "give a question"),
         (["query", "-k", "0", "why"], "-k must be at least 1"),
         (["explain"], "give one URL"),
+        (["status", "--sites", "x"], "unknown argument '--sites'"),
+        (["query", "what", "--kk", "3"], "unknown argument '--kk'"),
+        (["due", "all"], "unknown argument 'all'"),
+        (["crawl", "doc"], "no spider 'doc'; known: docs"),
     ],
 )
 def test_usage_errors(args: list[str], words: str, state: Path) -> None:
@@ -72,6 +81,69 @@ def test_second_run_of_a_site_ends_at_once(state: Path) -> None:
     last = result.stderr.strip().splitlines()[-1]
     assert "crawl" in last
     assert "2023-11-14" in last
+
+
+def test_wrong_scheme_does_not_stick(state: Path) -> None:
+    with Origin() as origin:
+        origin["/a"] = page("A", "text")
+        origin.serve_sitemap("/a")
+        wrong = origin.url.replace("http:", "https:")
+        assert scrapy("crawl", "docs", "-a", f"url={wrong}", state=state).returncode == 4
+        assert scrapy("query", "why", state=state).returncode == 1
+        assert scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state).returncode == 0
+    assert len(export(state)) == 1
+
+
+def test_robots_that_forbid_everything_are_named(state: Path) -> None:
+    with Origin() as origin:
+        origin["/robots.txt"] = Answer("User-agent: *\nDisallow: /", content_type="text/plain")
+        assert scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state).returncode == 4
+        assert set(origin.paths()) == {"/robots.txt"}
+    assert "robots.txt disallows it" in str(report(state)["incomplete_reasons"])
+
+
+def test_folder_that_no_sitemap_entry_is_below(state: Path) -> None:
+    with Origin() as origin:
+        origin["/a"] = page("A", "text")
+        origin.serve_sitemap("/a")
+        url = f"{origin.url}nothere/"
+        assert scrapy("crawl", "docs", "-a", f"url={url}", state=state).returncode == 4
+    assert "list 1 pages, but none of them is below" in str(report(state)["incomplete_reasons"])
+
+
+def test_sigint_while_the_end_of_a_run_embeds(state: Path, tmp_path: Path) -> None:
+    """The run stops after the batch, is recorded as ended early, and the next one goes on."""
+    slow = {"FRESHCRAWL_EMBED_BATCH": 1, "FRESHCRAWL_EMBEDDER_CLASS": SLOW_EMBEDDER}
+    with Origin() as origin:
+        paths = [f"/p{number}" for number in range(20)]
+        for path in paths:
+            origin[path] = page(path, f"The text of {path}.")
+        origin.serve_sitemap(*paths)
+        log = tmp_path / "log"
+        process = start_scrapy(
+            "crawl", "docs", "-a", f"url={origin.url}", state=state, log=log, settings=slow
+        )
+        wait_for_words(log, "embedded 3 of 20")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 4
+        run = report(state)
+        assert (run["status"], run["new"]) == ("ok", 20)
+        assert "ended early" in str(run["incomplete_reasons"])
+        origin.paths()
+        done = scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state)
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert not {path for path in origin.paths() if path.startswith("/p")}
+    assert len(export(state)) == 20
+    assert report(state)["chunks_embedded"] < 20
+
+
+def wait_for_words(log: Path, words: str) -> None:
+    """Wait until a log file holds some words."""
+    for _ in range(400):
+        if log.exists() and words in log.read_text():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no {words!r} in {log.read_text()[-2000:]}")
 
 
 def test_dry_run_leaves_nothing(state: Path) -> None:

@@ -78,7 +78,8 @@ def test_what_is_held_what_is_incomplete_and_what_failed() -> None:
         error="no space left on device",
     )
     assert lines[2:] == [
-        "9 pages held: 9 of 20 live pages in removals",
+        "9 pages held: 9 of 20 live pages in removals; later runs that find the same release them "
+        "(docs/troubleshooting.md, held)",
         "incomplete: sitemap a: HTTP 500; robots.txt unavailable (HTTP 503)",
         "failed: no space left on device",
     ]

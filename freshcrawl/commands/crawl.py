@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.arguments import SpiderArguments, known_sites
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SPIDER = "docs"
+RETRY_SECS = 900.0
+"""Seconds after which a site whose last run was not complete is read again."""
 
 
 class Command(CrawlCommand):
@@ -40,9 +43,21 @@ class Command(CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the crawl and set the exit code."""
         if args != [SPIDER]:
-            super().run(args, opts)
+            self._run_other(args, opts)
             return
         self.exitcode = cli.guarded(lambda: self._logged(opts.spargs))
+
+    def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run another spider of the project, as Scrapy's own command does.
+
+        Raises:
+            UsageError: there is no such spider.
+        """
+        if len(args) == 1 and self.crawler_process is not None:
+            known = self.crawler_process.spider_loader.list()
+            if args[0] not in known:
+                raise UsageError(f"no spider {args[0]!r}; known: {', '.join(known)}")
+        super().run(args, opts)
 
     def _logged(self, given: dict[str, Any]) -> int:
         try:
@@ -112,8 +127,10 @@ def site_is_due(config: Config, name: str) -> bool:
     state = open_for_reading(config, name)
     try:
         reports = state.reports()
-        last = reports[-1].started_at if reports else 0.0
-        if now - last >= config.discovery_interval_secs:
+        if not reports:
+            return True
+        wait = config.discovery_interval_secs if reports[-1].complete else RETRY_SECS
+        if now - reports[-1].started_at >= wait:
             return True
         waiting = any(not entry.held for entry in state.staged())
         return waiting or any(

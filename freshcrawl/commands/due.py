@@ -36,6 +36,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the queue."""
+        cli.refuse_options(args, words=False)
         self.exitcode = cli.guarded(lambda: self._due(opts))
 
     def _due(self, opts: argparse.Namespace) -> int:

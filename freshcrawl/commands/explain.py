@@ -45,6 +45,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the explanation."""
+        cli.refuse_options(args)
         if len(args) != 1:
             raise UsageError("give one URL")
         self.exitcode = cli.guarded(lambda: self._explain(args[0], opts))

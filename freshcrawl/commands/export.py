@@ -37,6 +37,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the chunks of the chosen sites."""
+        cli.refuse_options(args, words=False)
         self.exitcode = cli.guarded(lambda: self._export(opts.site))
 
     def _export(self, site: str) -> int:

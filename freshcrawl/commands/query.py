@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
-from freshcrawl.answers import Hit, search
+from freshcrawl.answers import Hit, has_answers, search
 from freshcrawl.clock import make_clock
 from freshcrawl.state import make_embedder, open_for_reading
 from freshcrawl.stores.base import StoreError
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     import argparse
 
     from freshcrawl.state import SiteState
+
+
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)\s]*\)")
+WIDTH, LINES = 96, 14
 
 
 class Command(ScrapyCommand):
@@ -49,6 +55,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the hits."""
+        cli.refuse_options(args)
         text = " ".join(args).strip()
         if not text:
             raise UsageError("give a question, such as: scrapy query 'how do I install it?'")
@@ -65,6 +72,8 @@ class Command(ScrapyCommand):
         states: list[SiteState] = []
         try:
             states.extend(open_for_reading(config, name) for name in names)
+            if not any(has_answers(state) for state in states):
+                raise StoreError(f"nothing is indexed yet of {', '.join(names)}: see scrapy status")
             now = make_clock(config.clock_offset_secs)()
             hits = search(states, make_embedder(config), text, opts.k, now=now, max_age=max_age)
         finally:
@@ -89,6 +98,19 @@ def print_hits(hits: list[Hit]) -> None:
             f"   checked {hit.last_checked}, changed {hit.last_changed}, "
             f"indexed {hit.indexed_at}{stale}"
         )
-        for line in hit.text.splitlines()[:6]:
-            print(f"   | {line[:160]}")
+        for line in excerpt(hit.text):
+            print(f"   | {line}".rstrip())
         print()
+
+
+def excerpt(markdown: str) -> list[str]:
+    """Return the first lines of a passage for a terminal: wrapped, without link targets."""
+    text = LINK.sub(r"\1", markdown)
+    lines = [
+        part
+        for line in text.splitlines()
+        for part in textwrap.wrap(line, WIDTH, drop_whitespace=False) or [""]
+    ]
+    if len(lines) <= LINES:
+        return lines
+    return [*lines[:LINES], f"[... {len(lines) - LINES} more lines; --json has them]"]

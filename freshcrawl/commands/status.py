@@ -40,6 +40,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the status."""
+        cli.refuse_options(args, words=False)
         self.exitcode = cli.guarded(lambda: self._status(opts))
 
     def _status(self, opts: argparse.Namespace) -> int:

@@ -34,6 +34,10 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
+LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.EXCLUDED, Verdict.MOVED})
+"""Verdicts after which a page is live only while a guard holds its removal."""
+
+
 class JsonRecord:
     """Mixin for flat dataclasses that are stored as JSON objects."""
 
@@ -97,7 +101,8 @@ class PageRecord(JsonRecord):
     @property
     def stale_reason(self) -> str:
         """Why the published text may be out of date although it is served, or ``""``."""
-        if self.failures:
+        leaving = self.status == Status.LIVE and self.last_verdict in LEAVING
+        if self.failures or leaving:
             return self.reason or "the last checks failed"
         return ""
 

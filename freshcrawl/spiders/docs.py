@@ -222,7 +222,9 @@ class DocsSpider(Spider):
         if not isinstance(item, PageItem) or item.outcome not in POINTING:
             return
         for key in self.run.sightings.pointed_to(item.key):
-            request = self.page_request(key)
+            # A canonical page that nothing else lists may be gone: see before believing.
+            confirm = bool(item.canonical) and self.run.sightings.only_pointed_to(key)
+            request = self.page_request(key, confirm=confirm)
             if request is not None:
                 self.crawler.engine.crawl(request)
 

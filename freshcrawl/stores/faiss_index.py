@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from freshcrawl.stores.base import Matrix, VectorIndex
+
+# Its loader reports each variant that this processor has no build for, as if something failed.
+logging.getLogger("faiss.loader").setLevel(logging.WARNING)
 
 _SAMPLES = 32
 _SELF_SCORE = 0.999

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from typing import TYPE_CHECKING
 
 from freshcrawl.stores.embedding import SentenceTransformerEmbedder
@@ -62,3 +63,12 @@ class HashEmbedder:
         digest = hashlib.shake_128(f"{self.model}\0{word}".encode()).digest(self.dimension)
         bits = np.frombuffer(digest, dtype=np.uint8) & 1
         return np.asarray(bits * 2.0 - 1.0, dtype=np.float32)
+
+
+class SlowEmbedder(HashEmbedder):
+    """The same vectors, a fifth of a second a call: time for a test to interrupt."""
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised float32 row a text, after a while."""
+        time.sleep(0.2)
+        return super().encode(texts)
