@@ -71,7 +71,7 @@ class Config:
     missing_runs: int = 3
     """Runs in a row that must find a page unlisted before the site's policy decides."""
     publish_growth_ratio: float = 0.25
-    """Growth of a first crawl, relative to what is published, that triggers a publish."""
+    """Growth by new pages, relative to what is published, that triggers a publish in between."""
     sites: str = ""
     """Path of the file that lists the sites; by default ``sites.toml`` beside ``scrapy.cfg``."""
     start_interval_secs: float = 3 * DAY
