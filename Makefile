@@ -48,7 +48,7 @@ lint: setup
 	$(BIN)/mypy --strict
 
 nightly: setup system
-	$(BIN)/python -m pytest -m nightly 2>&1 | tee docs/nightly.log
+	$(BIN)/python -m pytest -m nightly --no-header --durations=5 2>&1 | tee docs/nightly.log
 
 clean:
 	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
