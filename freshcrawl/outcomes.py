@@ -86,7 +86,7 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         "etag": item.etag,
         "last_modified": item.last_modified,
         "validator_url": item.url,
-        "validator_digest": item.digest,
+        "validator_digest": item.digest + item.links_digest,
         "recipe": run.recipe,
     }
 

@@ -139,7 +139,7 @@ class Run:
         if record is None or (record.validator_url, record.recipe) != (url, self.recipe):
             return {}
         if self.ledger.is_live(key):
-            current = record.validator_digest == self.ledger.published[key].digest
+            current = record.validator_digest == self.ledger.published[key].version
         else:
             # A body that excludes its page has no digest; one that was never published has.
             current = record.status == Status.EXCLUDED and not record.validator_digest

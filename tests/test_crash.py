@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.origin import Origin, page
 from tests.support.project import (
     REPO,
     command,
@@ -34,14 +35,14 @@ pytestmark = pytest.mark.nginx
 SMALL_STEPS = {"FRESHCRAWL_COMMIT_EVERY": 3, "FRESHCRAWL_PUBLISH_GROWTH_RATIO": 0.1}
 
 
-def crawl(site: NginxSite, state: Path, *args: str) -> None:
+def crawl(site: NginxSite | Origin, state: Path, *args: str) -> None:
     done = scrapy(
         "crawl", "docs", "-a", f"url={site.url}", *args, state=state, settings=SMALL_STEPS
     )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def crash(seam: str, site: NginxSite, state: Path, *args: str) -> None:
+def crash(seam: str, site: NginxSite | Origin, state: Path, *args: str) -> None:
     """Crawl in a process that is killed when it reaches ``seam``."""
     line = command(("crawl", "docs", "-a", f"url={site.url}", *args), state, "hash", 0, SMALL_STEPS)
     done = subprocess.run(
@@ -55,7 +56,7 @@ def crash(seam: str, site: NginxSite, state: Path, *args: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
 
 
-def undisturbed(site: NginxSite, folder: Path) -> list[dict[str, object]]:
+def undisturbed(site: NginxSite | Origin, folder: Path) -> list[dict[str, Any]]:
     """Return what a first crawl of the site as it is now exports."""
     crawl(site, folder)
     return export_without_clocks(folder)
@@ -98,6 +99,22 @@ def test_old_validators_do_not_hide_the_way_back(
         os.utime(path, (moment, moment))
     crawl(site, state, "-a", "full=1")
     assert export_without_clocks(state) == before
+
+
+def test_link_change_that_was_staged_but_not_published_is_not_lost(
+    state: Path, tmp_path: Path
+) -> None:
+    """The text is the published one all along; only what is shown differs."""
+    with Origin() as origin:
+        origin.serve_sitemap("/a")
+        origin["/a"] = page("A", 'See <a href="https://example.com/1">there</a>.')
+        crawl(origin, state)
+        origin["/a"] = page("A", 'See <a href="https://example.com/2">there</a>.')
+        crash("freshcrawl.publishing:Publisher.publish", origin, state, "-a", "full=1")
+        crawl(origin, state, "-a", "full=1")
+        rows = export_without_clocks(state)
+        assert rows == undisturbed(origin, tmp_path / "fresh")
+        assert "https://example.com/2" in rows[0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,13 @@ def fetched(run: Run, url: str = URL, **fields: Any) -> PageItem:
     assert key is not None
     run.sightings.listing_read("start", "start", [key])
     text = Document(blocks=[Block("paragraph", "text")])
-    values = {"document": text, "digest": "d1", "verdict": Verdict.NEW, **fields}
+    values = {
+        "document": text,
+        "digest": "d1",
+        "links_digest": "l1",
+        "verdict": Verdict.NEW,
+        **fields,
+    }
     return PageItem(key=key, url=url, outcome=Outcome.FETCHED, fetched_at=NOW, **values)
 
 
@@ -180,7 +186,7 @@ def test_validators_are_bound_to_url_content_and_recipe(
         "etag": etag,
         "last_modified": last_modified,
         "validator_url": URL,
-        "validator_digest": "d1",
+        "validator_digest": "d1l1",
         "recipe": run.recipe,
     }
 
@@ -194,7 +200,7 @@ def test_a_later_body_leaves_no_validator_of_an_earlier_one(
     validators_after(run, fetched(run, etag='"v1"'))
     after = validators_after(run, fetched(run, **later, digest="d2"))
     assert after["etag"] == ""
-    assert after["validator_digest"] == ("d2" if "last_modified" in later else "")
+    assert after["validator_digest"] == ("d2l1" if "last_modified" in later else "")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ class PageRecord(JsonRecord):
     validator_url: str = ""
     """The exact URL that sent the two validators."""
     validator_digest: str = ""
-    """Digest of the main content that came with the validators."""
+    """Version (text and links) of the content that came with the validators."""
     alias_of: str = ""
     """Key that this one redirects to."""
     via: str = ""
@@ -199,6 +199,11 @@ class Published(JsonRecord):
     content: str = ""
     """Digest under which the stored blocks are found in ``content``."""
     from_gen: int = 0
+
+    @property
+    def version(self) -> str:
+        """What identifies the content as it is shown: text, link targets and anchors."""
+        return self.digest + self.links_digest
 
 
 @dataclass(slots=True)
