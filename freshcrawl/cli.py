@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def guarded(work: Callable[[], int]) -> int:
         # The reader (head, less) has seen enough; Python must not complain while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
-    except (StoreError, OSError) as error:
+    except (StoreError, OSError, sqlite3.DatabaseError) as error:
         return report_error(error)
 
 

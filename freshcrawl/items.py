@@ -49,6 +49,8 @@ class PageItem:
     """The ``X-Robots-Tag`` headers, one a line."""
     body: str = field(default="", repr=False)
     """Decoded text of a 200."""
+    by_headers: bool = False
+    """The headers alone keep the page out: a 304 could not tell that they have changed."""
     rendered: bool = False
     """A browser made the body."""
 

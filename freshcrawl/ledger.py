@@ -59,6 +59,9 @@ class Ledger:
                 self._forget_staged(entry.key)
             else:
                 self.staged[entry.key] = entry
+                if entry.status != Status.LIVE and not entry.held:
+                    # Evidence of a run that was cut off: looked at again before it counts.
+                    self.set(entry.key, next_due=0.0)
         for key, record in self.pages.items():
             if record.status == Status.LIVE and key not in self.published:
                 # The corpus was lost or put back from an older copy.
@@ -153,6 +156,16 @@ class Ledger:
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
         self.set(page.key, **changes)
+
+    def copies_of(self, key: str) -> int:
+        """Return how many pages name a page as the one that they are copies of."""
+        return sum(record.canonical == key for record in self.pages.values())
+
+    def recheck_aliases_of(self, key: str) -> None:
+        """Make the pages due that stand behind a page which is leaving the answers."""
+        for record in self.pages.values():
+            if record.alias_of == key and record.status == Status.ALIAS:
+                self.set(record.key, next_due=0.0, **NO_VALIDATORS)
 
     def drop_listings_of(self, key: str) -> None:
         """Forget what a page that is gone pointed to: it is no source any more."""

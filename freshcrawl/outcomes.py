@@ -33,6 +33,8 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         "missing_runs": finding.missing_runs,
         **_validators(run, item),
     }
+    if item.document is not None:
+        changes["canonical"] = item.canonical
     if finding.missing_runs > record.missing_runs:
         run.found_unlisted.add(item.key)
         run.count("missing")
@@ -52,6 +54,8 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     _list(run, item, verdict)
     if finding.status == Status.GONE:
         run.ledger.drop_listings_of(item.key)
+    if finding.status in {Status.GONE, Status.HIDDEN}:
+        run.ledger.recheck_aliases_of(item.key)
 
 
 def _list(run: Run, item: PageItem, verdict: str) -> None:
@@ -79,7 +83,7 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         return {}
     via = "" if item.url == item.cited_url else item.url
     place = {"url": item.cited_url, "via": via}
-    if item.rendered or not (item.etag or item.last_modified):
+    if item.by_headers or item.rendered or not (item.etag or item.last_modified):
         return {**place, **NO_VALIDATORS}
     return {
         **place,

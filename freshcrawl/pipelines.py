@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import run_in_thread
 from freshcrawl.core import evidence
 from freshcrawl.core.changes import compare, content_digest, links_digest
 from freshcrawl.core.evidence import Finding
+from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
 from freshcrawl.extensions import get_run
@@ -75,6 +76,7 @@ class NormalizePipeline(RunPipeline):
     async def _normalize(self, item: PageItem) -> None:
         kind = item.content_type.split(";")[0].strip().lower()
         if kind and kind not in HTML_TYPES:
+            item.by_headers = True
             self._not_the_page(item, f"not a document (content type {kind})")
             return
         site = self.run.site
@@ -95,15 +97,19 @@ class NormalizePipeline(RunPipeline):
         return self.run.sightings.key_of(url) != item.key
 
     def _judge(self, item: PageItem, document: Document) -> None:
-        robots = f"{document.robots}\n{item.robots_header}"
+        item.by_headers = self._hides(item.robots_header)
         if document.index_page:
             item.exclude("an index of links made by the site's generator")
-        elif self.run.site.noindex == "hide" and says_noindex(robots):
+        elif item.by_headers or self._hides(document.robots):
             item.exclude("noindex")
         elif not any(block.plain.strip() for block in document.blocks):
             self._not_the_page(item, "no text found in the page")
         else:
             item.document = document
+
+    def _hides(self, robots: str) -> bool:
+        """Tell whether robots meta or headers keep a page out, and the site's policy obeys."""
+        return self.run.site.noindex == "hide" and says_noindex(robots)
 
     def _not_the_page(self, item: PageItem, reason: str) -> None:
         """What was published stays; a page that never had text is just not a document."""
@@ -137,6 +143,8 @@ class ChangePipeline(RunPipeline):
         self.run.count("not_modified")
         if self.run.ledger.is_live(item.key):
             item.verdict = Verdict.UNCHANGED
+            if self.run.site.noindex == "hide" and says_noindex(item.robots_header):
+                item.exclude("noindex")
         else:
             item.exclude(self.run.ledger.pages[item.key].reason)
 
@@ -173,8 +181,9 @@ class PresencePipeline(RunPipeline):
 
     def _is_copy(self, record: PageRecord, canonical: str) -> bool:
         """Tell a page that an earlier tally found to be a copy of a page that is still live."""
+        ledger = self.run.ledger
         known = record.status == Status.ALIAS and record.alias_of == canonical
-        return known and self.run.ledger.is_live(canonical)
+        return known and ledger.is_live(canonical) and ledger.copies_of(canonical) <= LONE_MOVES
 
 
 class IndexPipeline(RunPipeline):

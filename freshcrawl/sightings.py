@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from freshcrawl.ledger import Ledger
     from freshcrawl.sites import SiteConfig
 
+MAX_URL = 2_000
+"""Longest URL that is followed; Scrapy drops longer ones without a word."""
 LEFT = frozenset({Status.HIDDEN, Status.GONE})
 
 
@@ -36,7 +38,7 @@ class Sightings:
     def key_of(self, url: str) -> str | None:
         """Return the key of a URL, or None if it is out of scope or cannot be one."""
         try:
-            in_scope = self._site.scope.contains(url)
+            in_scope = len(url) <= MAX_URL and self._site.scope.contains(url)
             return url_key(url, self._site.rules) if in_scope else None
         except ValueError:
             return None
@@ -50,7 +52,13 @@ class Sightings:
         if record is None:
             url = normalize_url(url)
             self._ledger.add(PageRecord(key, url, first_seen=self._clock(), lastmod=lastmod))
-        elif lastmod and lastmod != record.lastmod:
+            return key
+        listed = normalize_url(url)
+        if listed == record.url:
+            listed = ""
+        if listed != record.listed_url:
+            self._ledger.set(key, listed_url=listed)
+        if lastmod and lastmod != record.lastmod:
             self._ledger.set(key, lastmod=lastmod)
         return key
 

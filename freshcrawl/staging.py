@@ -59,12 +59,12 @@ def leaving(item: PageItem, finding: Finding) -> Staged:
     )
 
 
-def copy_of(entry: Staged, now: float) -> Staged:
-    """Return the work that makes a staged page an alias of its canonical page."""
-    finding = evidence.copy_of(entry.canonical)
+def copy_of(key: str, url: str, canonical: str, now: float) -> Staged:
+    """Return the work that makes a page an alias of its canonical page."""
+    finding = evidence.copy_of(canonical)
     return Staged(
-        key=entry.key,
-        url=entry.url,
+        key=key,
+        url=url,
         status=finding.status,
         verdict=Verdict.MOVED,
         staged_at=now,

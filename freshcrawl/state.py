@@ -111,7 +111,11 @@ def open_for_reading(config: Config, name: str) -> SiteState:
         known = ", ".join(site_names(config)) or "none yet"
         raise StoreError(f"no state of a site {name!r} in {folder.parent}; known: {known}")
     records = SqliteRecordStore(folder / RECORDS, read_only=True)
-    corpus = SqliteCorpus(folder / CORPUS, read_only=True)
+    try:
+        corpus = SqliteCorpus(folder / CORPUS, read_only=True)
+    except BaseException:
+        records.close()
+        raise
     return SiteState(name, records, corpus, FaissIndexStore(folder / INDEX))
 
 

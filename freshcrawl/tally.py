@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
+from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.staging import copy_of
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from freshcrawl.run import Run
 
 DAY = 86_400.0
-LONE_MOVES = 3
-"""Pages that may move to one target before they count as collapsing into it."""
 
 
 def guard_policy(config: Config) -> guards.GuardPolicy:
@@ -39,22 +38,33 @@ def resolve_canonicals(run: Run) -> None:
     mistake of the site: they stay pages of their own.
     """
     ledger = run.ledger
-    named = Counter(entry.canonical for entry in ledger.staged.values())
-    for entry in list(ledger.staged.values()):
-        target = entry.canonical
-        if not target or entry.status != Status.LIVE:
+    named = Counter(record.canonical for record in ledger.pages.values() if record.canonical)
+    for key, record in list(ledger.pages.items()):
+        target = record.canonical
+        if not target:
             continue
-        if named[target] > LONE_MOVES or not ledger.will_live(target):
-            continue
-        copy = copy_of(entry, run.now)
-        if entry.verdict in {Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY}:
-            run.count(entry.verdict, -1)
-        run.count("moved")
-        if ledger.is_live(entry.key):
-            run.stage(copy)
-        else:
-            ledger.unstage(entry.key)
-            ledger.set(entry.key, status=copy.status, reason=copy.reason, alias_of=target)
+        if named[target] > LONE_MOVES:
+            if record.status == Status.ALIAS and record.alias_of == target:
+                ledger.set(key, next_due=0.0, **NO_VALIDATORS)  # it was not one of many before
+        elif ledger.will_live(target):
+            _make_copy(run, key, target)
+
+
+def _make_copy(run: Run, key: str, target: str) -> None:
+    """Take a page out of the answers, or keep it out, in favour of its canonical page."""
+    ledger = run.ledger
+    entry = ledger.staged.get(key)
+    if entry is not None and entry.status == Status.LIVE:
+        run.count(entry.verdict, -1)
+    elif entry is not None or not ledger.is_live(key):
+        return
+    copy = copy_of(key, ledger.pages[key].url, target, run.now)
+    run.count("moved")
+    if ledger.is_live(key):
+        run.stage(copy)
+    else:
+        ledger.unstage(key)
+        ledger.set(key, status=copy.status, reason=copy.reason, alias_of=target)
 
 
 def count_unlisted(run: Run) -> None:
@@ -100,19 +110,24 @@ def release(run: Run) -> list[str]:
     classes = {
         key: _class_of(run, entry, moves[entry.alias_of])
         for key, entry in ledger.staged.items()
-        if not _waits_for_target(run, entry)
+        if not _waits(run, entry)
     }
     tripped = _tripped(run, Counter(classes.values()), policy)
     free = []
     for key, kind in classes.items():
         held = tripped.get(kind)
-        hold = held is not None and not guards.released(held, ledger.staged[key].held_runs, policy)
-        ledger.mark_held(key, kind if hold else "")
+        entry = ledger.staged[key]
+        hold = held is not None and not guards.released(held, entry.held_runs, policy)
+        # Held before and not found again in this run: no newer evidence, no release.
+        hold = hold or (bool(entry.held) and entry.run_id != run.report.run_id)
+        ledger.mark_held(key, (kind or entry.held) if hold else "")
         if not hold:
             free.append(key)
     run.report.held = len(classes) - len(free)
     holding = {ledger.staged[key].held for key in classes.keys() - set(free)}
     run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
+    if run.report.held and not run.report.held_reasons:
+        run.report.held_reasons = ["held before, and not found again by this run"]
     return sorted(free)
 
 
@@ -148,9 +163,16 @@ def _class_of(run: Run, entry: Staged, moves: int) -> str:
     return guards.work_class(entry, run.ledger.is_live(entry.key))
 
 
-def _waits_for_target(run: Run, entry: Staged) -> bool:
-    """Tell a move whose target could not be read yet: until then the old text stays."""
-    if entry.status != Status.ALIAS or run.ledger.will_live(entry.alias_of):
+def _waits(run: Run, entry: Staged) -> bool:
+    """Tell work that cannot be judged yet: the old text stays until it can.
+
+    That is a move whose target was not read, and a removal that an earlier run
+    found, was cut off, and this run could not look at again.
+    """
+    if entry.status == Status.LIVE or entry.held:
         return False
+    if entry.run_id != run.report.run_id:
+        return True
     target = run.ledger.pages.get(entry.alias_of)
-    return target is not None and target.status == Status.PENDING
+    unread = target is not None and target.status == Status.PENDING
+    return entry.status == Status.ALIAS and unread and not run.ledger.will_live(entry.alias_of)

@@ -233,6 +233,7 @@ def with_live_b(run: Run) -> str:
 
 def test_a_page_becomes_the_alias_of_its_canonical_page(run: Run) -> None:
     canonical, item = with_live_b(run), fetched(run)
+    run.ledger.set(item.key, canonical=canonical)
     run.stage(Staged(item.key, URL, Status.LIVE, Verdict.NEW, NOW, canonical=canonical))
     tally.resolve_canonicals(run)
     record = run.ledger.pages[item.key]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from freshcrawl import tally
 from freshcrawl.core.pages import Staged, Status
 from tests.support.runs import Bench, key_of, removal, stage, text
+
+if TYPE_CHECKING:
+    from freshcrawl.run import Run
 
 HOUR = 3_600.0
 NAMES = [f"p{number}" for number in range(40)]
@@ -66,13 +71,41 @@ def test_held_work_that_a_newer_fetch_refutes_is_dropped(bench: Bench) -> None:
     later = bench.run()
     assert len(later.ledger.staged) == 6
     later.ledger.unstage(key_of("p0"))
+    assert tally.release(later) == [], "no newer evidence"
+    stage(later, [removal(name) for name in NAMES[1:6]])
     assert len(tally.release(later)) == 5, "five are few enough"
+
+
+def test_removal_that_a_cut_off_run_found_is_looked_at_again(bench: Bench) -> None:
+    run = bench.run()
+    stage(run, [removal("p0")])
+    run.commit()
+    later = bench.run()
+    assert later.is_due(key_of("p0"))
+    assert tally.release(later) == []
+    stage(later, [removal("p0")])
+    assert tally.release(later) == [key_of("p0")]
+
+
+def copies(run: Run, target: str, *names: str) -> None:
+    """Stage pages that name one as canonical, as the pipelines do."""
+    for name in names:
+        key = run.sightings.see(f"https://docs.example.com/{name}")
+        assert key is not None
+        run.ledger.set(key, canonical=key_of(target))
+        run.stage(text(name, canonical=key_of(target)))
+
+
+def test_canonical_link_that_a_published_page_gets_counts_too(bench: Bench) -> None:
+    run = bench.run()
+    run.ledger.set(key_of("p1"), canonical=key_of("p0"))
+    tally.resolve_canonicals(run)
+    assert run.ledger.staged[key_of("p1")].alias_of == key_of("p0")
 
 
 def test_canonical_page_takes_its_copy_out(bench: Bench) -> None:
     run = bench.run()
-    run.sightings.see("https://docs.example.com/copy")
-    stage(run, [text(name, canonical=key_of("p0")) for name in ("copy", "p1")])
+    copies(run, "p0", "copy", "p1")
     tally.resolve_canonicals(run)
     entry = run.ledger.staged[key_of("p1")]
     assert (entry.status, entry.alias_of) == (Status.ALIAS, key_of("p0"))
@@ -85,14 +118,15 @@ def test_canonical_page_takes_its_copy_out(bench: Bench) -> None:
 @pytest.mark.parametrize("target", ["nowhere", "other"])
 def test_canonical_page_that_is_not_there_takes_nothing_out(bench: Bench, target: str) -> None:
     run = bench.run()
-    stage(run, [text("copy", canonical=key_of(target)), text("other", canonical=key_of("copy"))])
+    copies(run, target, "copy")
+    copies(run, "copy", "other")
     tally.resolve_canonicals(run)
     assert run.ledger.staged[key_of("copy")].status == Status.LIVE
 
 
 def test_many_pages_with_one_canonical_page_stay_pages(bench: Bench) -> None:
     run = bench.run()
-    stage(run, [text(f"v{number}", canonical=key_of("p0")) for number in range(9)])
+    copies(run, "p0", *(f"v{number}" for number in range(9)))
     tally.resolve_canonicals(run)
     assert {entry.status for entry in run.ledger.staged.values()} == {Status.LIVE}
 

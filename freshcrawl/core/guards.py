@@ -10,6 +10,8 @@ from freshcrawl.core.pages import Staged, Status, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LONE_MOVES = 3
+"""Pages that may move to, or be copies of, one page before they count as collapsing into it."""
 REMOVALS = "removals"
 CHANGES = "changes"
 

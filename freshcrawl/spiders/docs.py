@@ -130,6 +130,8 @@ class DocsSpider(Spider):
             return self._redirect(response)
         if (end := landed(response)) and self.run.sightings.key_of(end[0]) != response.meta[KEY]:
             return self._sent(response, *end)
+        if response.status in {404, 410} and (again := self._other_spelling(response.request)):
+            return again
         outcome = OUTCOMES.get(response.status, Outcome.FAILED)
         item = self._item(response, outcome)
         if outcome == Outcome.FAILED:
@@ -195,11 +197,28 @@ class DocsSpider(Spider):
         was_direct = self.run.ledger.is_live(key) and not self.run.ledger.pages[key].via
         return not permanent and not known and not was_direct
 
-    def failed(self, failure: Failure) -> Iterator[PageItem]:
+    def _other_spelling(self, request: Request | None) -> Request | None:
+        """Return a request for the URL that a source lists now, if another one was asked for.
+
+        The site may have changed its scheme, ``www``, slashes or the like.
+        """
+        if request is None or request.meta[HOPS]:
+            return None
+        key = request.meta[KEY]
+        listed = self.run.ledger.pages[key].listed_url
+        if not listed or listed == request.url:
+            return None
+        return self._request(listed, key, 1, {DUE_CHECKED: True})
+
+    def failed(self, failure: Failure) -> Iterator[PageItem | Request]:
         """Yield the outcome of a request without an answer."""
         if isinstance(failure.value, NotDue):
             return
         request: Request = failure.request  # type: ignore[attr-defined]
+        refused = isinstance(failure.value, IgnoreRequest)
+        if not refused and (again := self._other_spelling(request)):
+            yield again
+            return
         outcome = (
             Outcome.DISALLOWED if isinstance(failure.value, RobotsForbidden) else Outcome.FAILED
         )
