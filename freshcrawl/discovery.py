@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 MAX_DEPTH = 5
 """Nesting of sitemap indexes that is followed."""
 MAX_SITEMAPS = 1_000
+SITEMAPS = ("sitemap_root", "sitemap")
+"""Kinds of source: sitemaps that are looked for, and those that an index lists."""
 SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
 SITEMAP = "freshcrawl_sitemap"
 ANSWERS = [status for status in range(200, 600) if status not in {301, 302, 303, 307, 308}]
@@ -212,7 +214,7 @@ class Discovery:
         self._drop_unlinked()
         self._judge_vanished()
         listings = self._run.ledger.listings
-        if self._outside and not any(listings.sources[s].keys for s in self._sitemaps()):
+        if self._outside and not listings.any_listed(*SITEMAPS):
             root = self._run.site.scope.root
             self._run.report.incomplete(
                 f"the sitemaps list {self._outside} pages, but none of them is below {root}"
@@ -220,7 +222,7 @@ class Discovery:
         if self._run.site.discovery == "sitemap":
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")
-        elif any(listings.sources[source].keys for source in self._sitemaps()):
+        elif listings.any_listed(*SITEMAPS):
             if not self._broken:
                 self._forget_links()
         elif listings.of_kind("start") or not self._run.ledger.live_count():
@@ -239,7 +241,7 @@ class Discovery:
     def _forget_links(self) -> None:
         """Drop what links listed, once sitemaps are what the site's pages are found by."""
         listings = self._run.ledger.listings
-        for source in [*listings.of_kind("start"), *listings.of_kind("page")]:
+        for source in listings.of_kind("start", "page"):
             listings.drop(source)
 
     def _judge_vanished(self) -> None:
@@ -249,10 +251,6 @@ class Discovery:
                 self._run.ledger.listings.drop(f"sitemap:{url}")
             else:
                 self._fail(url, f"HTTP {status}")
-
-    def _sitemaps(self) -> list[str]:
-        of_kind = self._run.ledger.listings.of_kind
-        return [*of_kind("sitemap_root"), *of_kind("sitemap")]
 
     def _drop_unlinked(self) -> None:
         """Drop child sitemaps that no index lists any more; an unread index keeps its list."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
@@ -157,9 +158,14 @@ class Ledger:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
         self.set(page.key, **changes)
 
-    def copies_of(self, key: str) -> int:
-        """Return how many pages name a page as the one that they are copies of."""
-        return sum(record.canonical == key for record in self.pages.values())
+    def canonicals(self) -> Counter[str]:
+        """Return how many pages, not counting those that left, name each page as canonical."""
+        standing = {Status.PENDING, Status.LIVE, Status.ALIAS}
+        return Counter(
+            record.canonical
+            for record in self.pages.values()
+            if record.canonical and record.status in standing
+        )
 
     def recheck_aliases_of(self, key: str) -> None:
         """Make the pages due that stand behind a page which is leaving the answers."""

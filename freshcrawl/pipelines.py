@@ -183,7 +183,7 @@ class PresencePipeline(RunPipeline):
         """Tell a page that an earlier tally found to be a copy of a page that is still live."""
         ledger = self.run.ledger
         known = record.status == Status.ALIAS and record.alias_of == canonical
-        return known and ledger.is_live(canonical) and ledger.copies_of(canonical) <= LONE_MOVES
+        return known and ledger.is_live(canonical) and ledger.canonicals()[canonical] <= LONE_MOVES
 
 
 class IndexPipeline(RunPipeline):

@@ -38,7 +38,7 @@ def resolve_canonicals(run: Run) -> None:
     mistake of the site: they stay pages of their own.
     """
     ledger = run.ledger
-    named = Counter(record.canonical for record in ledger.pages.values() if record.canonical)
+    named = ledger.canonicals()
     for key, record in list(ledger.pages.items()):
         target = record.canonical
         if not target:
@@ -55,7 +55,7 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     ledger = run.ledger
     entry = ledger.staged.get(key)
     if entry is not None and entry.status == Status.LIVE:
-        run.count(entry.verdict, -1)
+        _uncount(run, entry)
     elif entry is not None or not ledger.is_live(key):
         return
     copy = copy_of(key, ledger.pages[key].url, target, run.now)
@@ -65,6 +65,12 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     else:
         ledger.unstage(key)
         ledger.set(key, status=copy.status, reason=copy.reason, alias_of=target)
+
+
+def _uncount(run: Run, entry: Staged) -> None:
+    """Take back what was counted when the entry was staged, if it was in this run."""
+    if entry.run_id == run.report.run_id:
+        run.count(entry.verdict, -1)
 
 
 def count_unlisted(run: Run) -> None:
@@ -91,7 +97,7 @@ def reject_collapsing(run: Run) -> None:
     for entry in changed:
         if same[entry.digest] > LONE_MOVES and ledger.is_live(entry.key):
             reason = f"the same text as {same[entry.digest] - 1} other pages all at once"
-            run.count("changed", -1)
+            _uncount(run, entry)
             run.count("rejected")
             ledger.unstage(entry.key)
             ledger.set(

@@ -80,9 +80,13 @@ class Listings:
         found = (source for source in self.sources.values() if key in source.keys)
         return sorted(found, key=lambda source: source.id)
 
-    def of_kind(self, kind: str) -> list[str]:
-        """Return the ids of the sources of a kind, sorted."""
-        return sorted(source.id for source in self.sources.values() if source.kind == kind)
+    def of_kind(self, *kinds: str) -> list[str]:
+        """Return the ids of the sources of some kinds, sorted."""
+        return sorted(source.id for source in self.sources.values() if source.kind in kinds)
+
+    def any_listed(self, *kinds: str) -> bool:
+        """Tell whether a source of some kinds lists anything."""
+        return any(self.sources[source_id].keys for source_id in self.of_kind(*kinds))
 
     def _source(self, source_id: str, kind: str) -> Source:
         if source_id not in self.sources:
