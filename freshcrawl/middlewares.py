@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest
 
-from freshcrawl.extensions import get_run
+from freshcrawl.extensions import RunComponent
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.http import Request
 
-    from freshcrawl.run import Run
 
 KEY = "freshcrawl_key"
 """Request meta: the page's key. Requests without it (robots.txt, sitemaps) pass untouched."""
@@ -25,23 +23,8 @@ class NotDue(IgnoreRequest):
     """The page is not due."""
 
 
-class FreshnessMiddleware:
+class FreshnessMiddleware(RunComponent):
     """The authority on due-ness and validators. It only reads state."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware.
-
-        Raises:
-            NotConfigured: the run extension is not enabled.
-        """
-        run = get_run(crawler)
-        if run is None:
-            raise NotConfigured
-        return cls(run)
 
     def process_request(self, request: Request) -> None:
         """Drop a page request that is not due; put this URL's validators on one that is."""
@@ -49,7 +32,7 @@ class FreshnessMiddleware:
         if key is None:
             return
         if not request.meta.get(DUE_CHECKED):
-            if key in self._run.ledger.pages and not self._run.is_due(key):
+            if key in self.run.ledger.pages and not self.run.is_due(key):
                 raise NotDue(f"{key} is not due")
             request.meta[DUE_CHECKED] = True
         # A redirect hop or retry may carry the headers of another URL.
@@ -57,5 +40,5 @@ class FreshnessMiddleware:
             request.headers.pop(name, None)
         # An app shell's ETag says nothing about the page that a browser makes of it.
         if not request.meta.get("playwright"):
-            for name, value in self._run.validators(key, request.url).items():
+            for name, value in self.run.validators(key, request.url).items():
                 request.headers[name] = value

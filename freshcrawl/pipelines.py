@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core import evidence
@@ -16,17 +15,14 @@ from freshcrawl.core.evidence import Finding
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
-from freshcrawl.extensions import get_run
+from freshcrawl.extensions import RunComponent
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED, CONTENT, conclude
 from freshcrawl.staging import leaving, staged_content
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
     from freshcrawl.core.pages import PageRecord
-    from freshcrawl.run import Run
 
 logger = logging.getLogger(__name__)
 
@@ -40,26 +36,7 @@ ROBOTS_AGENT = re.compile(
 """``otherbot: value``; the rules that take a value look the same but name nobody."""
 
 
-class RunPipeline:
-    """Base: a pipeline that works on the run of its crawler."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline.
-
-        Raises:
-            NotConfigured: the run extension is not enabled.
-        """
-        run = get_run(crawler)
-        if run is None:
-            raise NotConfigured
-        return cls(run)
-
-
-class NormalizePipeline(RunPipeline):
+class NormalizePipeline(RunComponent):
     """Main content to Markdown, with title, links, canonical and robots meta."""
 
     async def process_item(self, item: Any) -> Any:
@@ -123,7 +100,7 @@ class NormalizePipeline(RunPipeline):
             item.canonical, item.canonical_url = key or "", url
 
 
-class ChangePipeline(RunPipeline):
+class ChangePipeline(RunComponent):
     """Verdict of a fetched body, against the published page."""
 
     def process_item(self, item: Any) -> Any:
@@ -149,7 +126,7 @@ class ChangePipeline(RunPipeline):
             item.exclude(self.run.ledger.pages[item.key].reason)
 
 
-class PresencePipeline(RunPipeline):
+class PresencePipeline(RunComponent):
     """What the outcome proves: the status of the page and its missing-run count."""
 
     def process_item(self, item: Any) -> Any:
@@ -186,7 +163,7 @@ class PresencePipeline(RunPipeline):
         return known and ledger.is_live(canonical) and ledger.canonicals()[canonical] <= LONE_MOVES
 
 
-class IndexPipeline(RunPipeline):
+class IndexPipeline(RunComponent):
     """Chunks of new and changed pages, and pages that leave: staged with the page's record."""
 
     async def process_item(self, item: Any) -> Any:

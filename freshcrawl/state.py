@@ -22,7 +22,6 @@ from freshcrawl.stores.sqlite import SqliteRecordStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from freshcrawl.stores.base import Corpus, Embedder, IndexStore, RecordStore
 
@@ -143,11 +142,6 @@ def _embedder(class_path: str, model: str, revision: str) -> Embedder:
         raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from None
     embedder: Embedder = cls(model, revision)
     return embedder
-
-
-def folder_of(config: Config, name: str) -> Path:
-    """Return the folder of a site's state."""
-    return config.state_path() / name
 
 
 def open_in_memory(name: str) -> SiteState:

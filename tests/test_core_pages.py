@@ -21,7 +21,6 @@ from freshcrawl.core.pages import (
     Staged,
     Status,
     Verdict,
-    as_dict,
 )
 from freshcrawl.core.report import RunReport
 
@@ -115,14 +114,3 @@ def test_markdown_of_a_document() -> None:
     assert document.markdown == "# A\n\n[b](/c)"
     assert document.bare_markdown == "# A\n\nb"
     assert Document().markdown == ""
-
-
-def test_as_dict_has_defaults_too() -> None:
-    assert as_dict(Block("rule", "---")) == {
-        "kind": "rule",
-        "text": "---",
-        "bare": "",
-        "level": 0,
-        "anchor": "",
-        "title": "",
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
@@ -254,8 +254,3 @@ class Staged(JsonRecord):
     """Class of the guard that holds it (``removals`` or ``changes``), or ``""``."""
     held_runs: list[float] = field(default_factory=list)
     """Starts of the runs that found the same."""
-
-
-def as_dict(record: Any) -> dict[str, Any]:
-    """Return every field of a dataclass, defaults too."""
-    return asdict(record)
