@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import UsageError
 
@@ -27,8 +27,19 @@ QUIET: dict[str, Any] = {"LOG_ENABLED": False}
 """``default_settings`` of commands that only read: stdout and stderr stay clean."""
 
 
+def plain_errors(parser: argparse.ArgumentParser) -> None:
+    """Make wrong usage one line on stderr, without the page of help that Scrapy puts before it."""
+
+    def error(message: str) -> NoReturn:
+        print(f"freshcrawl: {message}", file=sys.stderr)
+        sys.exit(USAGE)
+
+    parser.error = error  # type: ignore[method-assign]
+
+
 def add_common_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--site`` and ``--json``."""
+    """Add ``--site`` and ``--json``; errors are one line."""
+    plain_errors(parser)
     parser.add_argument("--site", metavar="NAME", default="", help="only this site")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -41,7 +52,7 @@ def refuse_options(args: list[str], *, words: bool = True) -> None:
     """
     for arg in args:
         if arg.startswith("-") or not words:
-            raise UsageError(f"unknown argument {arg!r}", print_help=False)
+            raise UsageError(f"unknown argument {arg!r}: --help lists what there is")
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -53,7 +64,7 @@ def guarded(work: Callable[[], int]) -> int:
     try:
         return work()
     except ConfigError as error:
-        raise UsageError(str(error), print_help=False) from None
+        raise UsageError(str(error)) from None
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

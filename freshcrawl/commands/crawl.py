@@ -40,11 +40,17 @@ class Command(CrawlCommand):
         """Return what the command does, for the list of commands."""
         return "Run a spider; 'docs' without -a url or -a site refreshes every due site"
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of Scrapy's own command; errors are one line."""
+        super().add_options(parser)
+        cli.plain_errors(parser)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the crawl and set the exit code."""
-        if args != [SPIDER]:
+        if args[:1] != [SPIDER]:
             self._run_other(args, opts)
             return
+        cli.refuse_options(args[1:], words=False)
         self.exitcode = cli.guarded(lambda: self._logged(opts.spargs))
 
     def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,6 +63,8 @@ class Command(CrawlCommand):
             known = self.crawler_process.spider_loader.list()
             if args[0] not in known:
                 raise UsageError(f"no spider {args[0]!r}; known: {', '.join(known)}")
+        elif not args:
+            raise UsageError("no spider is named: scrapy crawl docs -a url=https://...")
         super().run(args, opts)
 
     def _logged(self, given: dict[str, Any]) -> int:

@@ -31,6 +31,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options."""
         super().add_options(parser)
+        cli.plain_errors(parser)
         parser.add_argument("--site", metavar="NAME", default="", help="only this site")
         parser.add_argument("--json", action="store_true", help="the same as --format jsonl")
         parser.add_argument("--format", choices=["jsonl"], default="jsonl", help="jsonl (default)")
