@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 
+from freshcrawl.credentials import SiteHeadersMiddleware
 from freshcrawl.extensions import RunExtension
 from freshcrawl.middlewares import FreshnessMiddleware
 from freshcrawl.pipelines import (
@@ -36,6 +37,7 @@ class FreshcrawlAddon:
         add("EXTENSIONS", RunExtension, 500)
         # Before robots.txt (100): what is not due needs no permission.
         add("DOWNLOADER_MIDDLEWARES", FreshnessMiddleware, 75)
+        add("DOWNLOADER_MIDDLEWARES", SiteHeadersMiddleware, 80)
         add("DOWNLOADER_MIDDLEWARES", RobotsMiddleware, 100)
         add("DOWNLOADER_MIDDLEWARES", RobotsTxtMiddleware, None)
         for pipeline, priority in PIPELINES.items():

@@ -8,11 +8,16 @@ from urllib.parse import urlsplit
 
 from freshcrawl.config import Config, ConfigError, to_bool
 from freshcrawl.core.urls import slug
-from freshcrawl.sites import SiteConfig, checked_url, load_sites, make_site
+from freshcrawl.credentials import missing_variables
+from freshcrawl.site_tables import checked_url, make_site
+from freshcrawl.sites_file import load_sites, place_of
 from freshcrawl.state import open_for_reading, site_names
+from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from freshcrawl.sites import SiteConfig
 
 KNOWN = ("url", "site", "full", "dry_run")
 
@@ -49,16 +54,28 @@ class SpiderArguments:
         """Return the site that is named: from ``sites.toml``, the state, or the URL itself.
 
         Raises:
-            ConfigError: no site is named, or there is none of that name.
+            ConfigError: no site is named, there is none of that name, or the environment
+                lacks a credential of it.
             StoreError: the state of the site cannot be read.
         """
+        site = self._named(config)
+        for key, variable in missing_variables(site):
+            place = place_of(config, site.name)(key)
+            raise ConfigError(f"{place} {key}: the environment variable {variable} is not set")
+        return site
+
+    def _named(self, config: Config) -> SiteConfig:
         sites = load_sites(config)
         if self.url:
-            url = checked_url(self.url, "-a url")
+            try:
+                url = checked_url(self.url)
+            except ConfigError as error:
+                raise ConfigError(f"-a url: {error}") from None
             return (
                 _covering(sites.values(), url)
                 or sites.get(slug(url))
                 or _from_state(config, slug(url), url)
+                or _covering(_readable(config), url)
                 or make_site({"url": url}, "-a url")
             )
         if self.site in sites:
@@ -78,6 +95,17 @@ def known_sites(config: Config) -> dict[str, SiteConfig]:
         if name not in sites and (site := _from_state(config, name)):
             sites[name] = site
     return sites
+
+
+def _readable(config: Config) -> Iterator[SiteConfig]:
+    """Yield the sites that have state; one whose state is damaged is no reason to stop another."""
+    for name in site_names(config):
+        try:
+            site = _from_state(config, name)
+        except (ConfigError, StoreError):
+            continue
+        if site is not None:
+            yield site
 
 
 def _covering(sites: Iterable[SiteConfig], url: str) -> SiteConfig | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -101,6 +101,16 @@ class Config:
         config.check()
         return config
 
+    def for_site(self, policies: Mapping[str, float]) -> Self:
+        """Return the settings of one site: ``policies`` take the place of those of the project.
+
+        Raises:
+            ConfigError: they contradict the others.
+        """
+        config = replace(self, **policies)  # type: ignore[arg-type]
+        config.check()
+        return config
+
     def check(self) -> None:
         """Refuse values that cannot work or contradict each other.
 
@@ -178,7 +188,15 @@ def _convert(name: str, value: Any, field: Field[Any]) -> Any:
         raise TypeError(f"{field.name} has no default")
     if isinstance(default, bool):
         return to_bool(name, value)
-    kind = type(default)
+    return converted(name, type(default), value)
+
+
+def converted(name: str, kind: type, value: Any) -> Any:
+    """Return a value as int, float or str.
+
+    Raises:
+        ConfigError: it is not one; ``name`` says where it was given.
+    """
     try:
         return _CONVERT[kind](value)
     except (TypeError, ValueError, OverflowError):

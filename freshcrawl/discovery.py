@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 from scrapy.utils.asyncio import run_in_thread
@@ -28,7 +27,6 @@ MAX_DEPTH = 5
 MAX_SITEMAPS = 1_000
 SITEMAPS = ("sitemap_root", "sitemap")
 """Kinds of source: sitemaps that are looked for, and those that an index lists."""
-SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
 SITEMAP = "freshcrawl_sitemap"
 ANSWERS = [status for status in range(200, 600) if status not in {301, 302, 303, 307, 308}]
 """Statuses that come to the callback; redirects of sitemaps are followed by Scrapy."""
@@ -65,8 +63,9 @@ class Discovery:
         named = await self._ask_robots()
         if self.blocked:
             return
-        if self._run.site.discovery == "links":
-            for request in self._seed():
+        self._drop_other_ways()
+        if self._run.site.discovery in {"links", "list"}:
+            for request in self._seed() if self._run.site.discovery == "links" else self._list():
                 yield request
             return
         roots, certain = self._roots(named)
@@ -96,7 +95,7 @@ class Discovery:
         self._named.update(from_robots)
         known = [source[8:] for source in self._run.ledger.listings.of_kind("sitemap_root")]
         known = [*from_robots, *known]
-        if urlsplit(site.url).path.endswith(SITEMAP_ENDINGS):
+        if site.url_is_sitemap:
             self._named.add(site.url)
             known = [site.url, *known]
         if known:
@@ -258,11 +257,26 @@ class Discovery:
             if not self._run.ledger.listings.lists(source):
                 self._run.ledger.listings.drop(source)
 
+    def _drop_other_ways(self) -> None:
+        """Forget what listed pages before the site's way of discovery was changed."""
+        listings = self._run.ledger.listings
+        by_list = self._run.site.discovery == "list"
+        for source in listings.of_kind(*((*SITEMAPS, "start", "page") if by_list else ("list",))):
+            listings.drop(source)
+
+    def _list(self) -> Iterator[Request]:
+        """Take the approved pages of the configuration as the only listing."""
+        see = self._run.sightings.see
+        keys = [key for url in self._run.site.urls if (key := see(url)) is not None]
+        self._run.sightings.listing_read("list", "list", keys)
+        yield from filter(None, (self._page(key) for key in dict.fromkeys(keys)))
+
     def _seed(self) -> Iterator[Request]:
         self._run.sightings.follows_links = True
-        key = self._run.sightings.see(self._run.site.url)
-        if key is not None:
-            self._run.sightings.listing_read("start", "start", [key])
-            request = self._page(key)
-            if request is not None:
-                yield request
+        site = self._run.site
+        key = self._run.sightings.see(site.scope.root if site.url_is_sitemap else site.url)
+        if key is None:
+            self._run.report.incomplete(f"{site.url} is kept out by allow or deny: no links")
+            return
+        self._run.sightings.listing_read("start", "start", [key])
+        yield from filter(None, [self._page(key)])

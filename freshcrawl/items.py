@@ -60,6 +60,8 @@ class PageItem:
     digest: str = ""
     links_digest: str = ""
     simhash: int = 0
+    shown_digest: str = ""
+    """Digest of the text with what ``volatile_patterns`` match, if the site has any."""
     canonical: str = ""
     """Key that ``rel=canonical`` names, if it is another one of this site."""
     canonical_url: str = ""

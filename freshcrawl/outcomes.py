@@ -34,7 +34,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         **_validators(run, item),
     }
     if item.document is not None:
-        changes["canonical"] = item.canonical
+        changes |= {"canonical": item.canonical, "shown_digest": item.shown_digest}
     if finding.missing_runs > record.missing_runs:
         run.found_unlisted.add(item.key)
         run.count("missing")

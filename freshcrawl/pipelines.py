@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy.utils.asyncio import run_in_thread
 
-from freshcrawl.core import evidence
+from freshcrawl.core import evidence, volatile
 from freshcrawl.core.changes import compare, content_digest, links_digest
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.guards import LONE_MOVES
@@ -64,11 +64,21 @@ class NormalizePipeline(RunComponent):
             return
         self._judge(item, document)
         if item.document is not None:
-            item.title = page_title(document)
-            item.digest = content_digest(item.title, document.blocks)
             self._canonical(item, document.canonical)
-            item.links_digest = links_digest(item.cited_url, item.canonical, document.blocks)
+            self._digest(item, document)
             item.simhash = await run_in_thread(simhash, document.bare_markdown)
+
+    def _digest(self, item: PageItem, document: Document) -> None:
+        """Fill in title and digests; what the site calls volatile takes no part in them."""
+        patterns, blocks = self.run.site.volatile_patterns, document.blocks
+        item.title = page_title(document)
+        if patterns:
+            item.shown_digest = content_digest(item.title, blocks)
+            item.title = volatile.mask(item.title, patterns)
+            blocks = volatile.for_comparison(blocks, patterns)
+            document.blocks = volatile.for_display(document.blocks, patterns)
+        item.digest = content_digest(item.title, blocks)
+        item.links_digest = links_digest(item.cited_url, item.canonical, blocks)
 
     def _is_other(self, item: PageItem, url: str) -> bool:
         return self.run.sightings.key_of(url) != item.key
@@ -109,6 +119,9 @@ class ChangePipeline(RunComponent):
             if item.document is not None:
                 published = self.run.ledger.published.get(item.key)
                 item.verdict = compare(published, item.digest, item.links_digest)
+                shown = self.run.ledger.pages[item.key].shown_digest
+                if item.verdict == Verdict.UNCHANGED and shown not in {"", item.shown_digest}:
+                    item.verdict = Verdict.COSMETIC
             elif item.outcome == Outcome.NOT_MODIFIED:
                 self._not_modified(item)
         return item

@@ -6,6 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.credentials import browser_credentials
+
 if TYPE_CHECKING:
     from playwright.async_api import Page
     from scrapy.http import Response
@@ -32,6 +34,7 @@ def playwright_settings(site: SiteConfig) -> dict[str, Any]:
     return {
         "DOWNLOAD_HANDLERS": {"http": HANDLER, "https": HANDLER},
         "PLAYWRIGHT_BROWSER_TYPE": "chromium",
+        "PLAYWRIGHT_CONTEXTS": {"default": browser_credentials(site)},
         "PLAYWRIGHT_LAUNCH_OPTIONS": launch_options(),
         "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 4,
     }

@@ -17,6 +17,7 @@ from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import Publisher, PublishResult
+from freshcrawl.rescoping import rescope
 from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
 
@@ -49,7 +50,7 @@ class Run:
         dry_run: bool = False,
     ) -> None:
         self.site = site
-        self.config = config
+        self.config = config = config.for_site(site.policies)
         self.clock = clock
         self.full = full
         self.dry_run = dry_run
@@ -73,6 +74,7 @@ class Run:
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
+        rescope(self)
 
     @property
     def now(self) -> float:
@@ -218,5 +220,5 @@ class Run:
 
 def recipe(site: SiteConfig) -> str:
     """Return what identifies how bodies of a site are read; another one voids validators."""
-    rules = json.dumps([site.keep, site.drop, site.noindex, site.render])
+    rules = json.dumps([site.keep, site.drop, site.noindex, site.render, site.volatile_patterns])
     return f"{EXTRACTOR_VERSION}-{hashlib.sha256(rules.encode()).hexdigest()[:12]}"

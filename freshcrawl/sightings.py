@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import PageRecord, Status
-from freshcrawl.core.urls import normalize_url, url_key
+from freshcrawl.core.urls import normalize_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from freshcrawl.ledger import Ledger
     from freshcrawl.sites import SiteConfig
 
-MAX_URL = 2_000
-"""Longest URL that is followed; Scrapy drops longer ones without a word."""
 LEFT = frozenset({Status.HIDDEN, Status.GONE})
 
 
@@ -36,12 +34,8 @@ class Sightings:
         """Set by discovery when links are how the site's pages are found."""
 
     def key_of(self, url: str) -> str | None:
-        """Return the key of a URL, or None if it is out of scope or cannot be one."""
-        try:
-            in_scope = len(url) <= MAX_URL and self._site.scope.contains(url)
-            return url_key(url, self._site.rules) if in_scope else None
-        except ValueError:
-            return None
+        """Return the key of a URL, or None if it does not belong to the site."""
+        return self._site.key_of(url)
 
     def see(self, url: str, lastmod: str = "") -> str | None:
         """Note that a source lists ``url``; return its key, or None if it is out of scope."""

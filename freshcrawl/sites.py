@@ -1,32 +1,33 @@
-"""Sites: one documentation source each, from ``sites.toml``, the command line or the state."""
+"""A site: one documentation source, its scope and its own policies."""
 
 from __future__ import annotations
 
-import tomllib
+import re
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from cssselect import HTMLTranslator, SelectorError
-
-from freshcrawl.config import Config, ConfigError
-from freshcrawl.core.urls import Scope, UrlRules, normalize_url, slug
+from freshcrawl.core.urls import Scope, UrlRules, normalize_url, url_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-CHOICES = {
-    "discovery": ("auto", "sitemap", "links"),
-    "render": ("never", "always"),
-    "absent": ("keep", "hide", "delete"),
-    "noindex": ("hide", "keep"),
-    "robots": ("keep", "hide"),
-}
-SELECTORS = frozenset({"drop", "keep"})
+MAX_URL = 2_000
+"""Longest URL that can be a page; Scrapy drops longer ones without a word."""
+SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
+"""How the path of a ``url`` ends that is a sitemap and no page."""
+POLICIES = (
+    *("discovery_interval_secs", "guard_changed_min", "guard_changed_ratio"),
+    *("guard_confirm_hours", "guard_confirm_runs", "guard_removed_min", "guard_removed_ratio"),
+    *("max_age_secs", "max_interval_secs", "max_pages", "min_interval_secs", "missing_runs"),
+    "start_interval_secs",
+)
+"""Settings that a site may have for itself, named as in ``Config``."""
+RULES = ("drop_index", "drop_tracking", "drop_trailing_slash", "drop_www", "sort_query")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SiteConfig:
     """One site and its policies; a table ``[sites.NAME]`` of ``sites.toml``."""
 
@@ -35,12 +36,30 @@ class SiteConfig:
     """Root of the site, a page of it, or its sitemap."""
     absent: str = "keep"
     """What becomes of a page that answers but is listed nowhere: keep, hide or delete."""
+    allow: tuple[str, ...] = ()
+    """Regular expressions; if there are any, one must be found in the URL of a page."""
+    deny: tuple[str, ...] = ()
+    """Regular expressions; none may be found in the URL of a page."""
     discovery: str = "auto"
-    """Where pages are found: auto (sitemap, else links), sitemap or links."""
+    """Where pages are found: auto (sitemap, else links), sitemap, links or list (``urls``)."""
     drop: tuple[str, ...] = ()
     """CSS selectors of parts that are not content."""
+    drop_index: bool = True
+    """Whether ``/a/index.html`` is the page ``/a/``."""
     drop_params: tuple[str, ...] = ()
     """Query parameters that do not make another page."""
+    drop_tracking: bool = True
+    """Whether parameters that say where a visitor came from make no other page."""
+    drop_trailing_slash: bool = True
+    """Whether ``/a/`` is the page ``/a``."""
+    drop_www: bool = True
+    """Whether ``www.`` makes no other page."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Request headers; ``${NAME}`` in a value is an environment variable."""
+    http_pass: str = ""
+    """Password for HTTP Basic authentication, as ``${NAME}``."""
+    http_user: str = ""
+    """User name for HTTP Basic authentication."""
     keep: tuple[str, ...] = ()
     """CSS selectors of the main content, instead of those known for the generator."""
     keep_params: tuple[str, ...] = ()
@@ -51,129 +70,79 @@ class SiteConfig:
     """Which pages are rendered in a browser: never or always."""
     robots: str = "keep"
     """What becomes of a known page that robots.txt starts to disallow: keep or hide."""
+    root: str = ""
+    """URL of the folder that the pages are below, if ``url`` does not tell."""
     sitemaps: tuple[str, ...] = ()
     """Sitemap URLs, instead of those that robots.txt names and the usual places."""
+    sort_query: bool = True
+    """Whether the order of query parameters makes no other page."""
     subdomains: bool = False
     """Whether subdomains of the host belong to the site."""
+    urls: tuple[str, ...] = ()
+    """The approved pages, with discovery list."""
+    volatile_patterns: tuple[str, ...] = ()
+    """Regular expressions of text whose change is no change of the page."""
     wait_for: str = ""
     """CSS selector that a rendered page must show before it is read."""
-    scope: Scope = field(init=False)
-    rules: UrlRules = field(init=False)
+    policies: Mapping[str, float] = field(default_factory=dict)
+    """Settings of ``Config`` for this site alone (POLICIES); keys of their own in the table."""
 
-    def __post_init__(self) -> None:
-        """Derive scope and URL rules."""
-        scope = Scope.from_url(self.url)
-        if self.subdomains:
-            scope = Scope.from_url(self.url, subdomains=True)
-        object.__setattr__(self, "scope", scope)
-        rules = UrlRules(keep_params=self.keep_params, drop_params=self.drop_params)
-        object.__setattr__(self, "rules", rules)
+    @cached_property
+    def scope(self) -> Scope:
+        """Host and folder of the site's pages."""
+        return Scope.from_url(self.root or self.url, subdomains=self.subdomains)
+
+    @cached_property
+    def rules(self) -> UrlRules:
+        """Which spellings of a URL are one page."""
+        switches = {name: getattr(self, name) for name in RULES}
+        return UrlRules(keep_params=self.keep_params, drop_params=self.drop_params, **switches)
+
+    @cached_property
+    def _approved(self) -> frozenset[str]:
+        return frozenset(url_key(url, self.rules) for url in self.urls)
+
+    @property
+    def url_is_sitemap(self) -> bool:
+        """Whether ``url`` looks like a sitemap."""
+        return urlsplit(self.url).path.endswith(SITEMAP_ENDINGS)
+
+    def key_of(self, url: str) -> str | None:
+        """Return the key of a page's URL, or None if it does not belong to the site."""
+        if len(url) > MAX_URL or not self.scope.contains(url):
+            return None
+        try:
+            key, fetched = url_key(url, self.rules), normalize_url(url)
+        except ValueError:
+            return None
+        if self.discovery == "list" and key not in self._approved:
+            return None
+        return key if self._wanted(fetched) else None
+
+    def _wanted(self, url: str) -> bool:
+        """Tell whether ``allow`` and ``deny`` let a URL in; ``deny`` has the last word."""
+        if any(re.search(pattern, url) for pattern in self.deny):
+            return False
+        return not self.allow or any(re.search(pattern, url) for pattern in self.allow)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what makes this site again, without values at their default."""
-        return {
-            f.name: list(value) if isinstance(value, tuple) else value
+        """Return the table that makes this site again, without values at their default."""
+        table = {
+            f.name: _plain(value)
             for f in fields(self)
-            if f.init and (value := getattr(self, f.name)) != f.default
+            if (value := getattr(self, f.name)) != default_of(f)
         }
+        policies = table.pop("policies", {})
+        return {**table, **policies}
 
 
-def make_site(table: Mapping[str, Any], where: str) -> SiteConfig:
-    """Build a site from a table of values.
-
-    Args:
-        table: names and values as in ``sites.toml``, with ``name``.
-        where: words for error messages, such as ``sites.toml [sites.mako]``.
-
-    Raises:
-        ConfigError: a name is unknown, missing or has a value that cannot be used.
-    """
-    known = {f.name: f for f in fields(SiteConfig) if f.init}
-    for name in table:
-        if name not in known:
-            raise ConfigError(f"{where}: unknown key {name!r}; known: {', '.join(sorted(known))}")
-    values = {name: _checked(where, name, table[name], known[name].default) for name in table}
-    if "url" not in values:
-        raise ConfigError(f"{where}: key 'url' is missing: give the root of the site")
-    values["url"] = checked_url(values["url"], where)
-    values["sitemaps"] = tuple(
-        checked_url(url, f"{where}: sitemaps") for url in values.get("sitemaps", ())
-    )
-    values.setdefault("name", slug(values["url"]))
-    return SiteConfig(**values)
+def default_of(site_field: Any) -> Any:
+    """Return the default of a field of SiteConfig; ``MISSING`` if it must be given."""
+    factory = site_field.default_factory
+    return site_field.default if factory is MISSING else factory()
 
 
-def checked_url(url: str, where: str) -> str:
-    """Return ``url`` made fetchable.
-
-    Raises:
-        ConfigError: it is not an http or https URL with a host, or holds a password.
-    """
-    try:
-        slug(url)
-        fetchable = normalize_url(url)
-    except ValueError as error:  # it names the URL, without a password
-        raise ConfigError(
-            f"{where}: cannot be crawled ({error}); expected something like "
-            "https://docs.example.com/"
-        ) from None
-    if urlsplit(url.strip()).username is not None:
-        raise ConfigError(f"{where}: a URL must not hold a user name or password: it is stored")
-    return fetchable
-
-
-def load_sites(config: Config) -> dict[str, SiteConfig]:
-    """Return the sites of ``sites.toml`` by name; none if there is no such file.
-
-    Raises:
-        ConfigError: the file cannot be read or holds something that cannot be used.
-    """
-    path = config.sites_path()
-    if path is None:
-        return {}
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
-    if unknown := sorted(set(data) - {"sites"}):
-        raise ConfigError(f"{path}: unknown key {unknown[0]!r}; sites are tables [sites.NAME]")
-    tables = data.get("sites", {})
-    if not isinstance(tables, dict):
-        raise ConfigError(f"{path}: sites are tables [sites.NAME]")
-    return {name: _from_table(path, name, table) for name, table in tables.items()}
-
-
-def _from_table(path: Path, name: str, table: Any) -> SiteConfig:
-    where = f"{path.name} [sites.{name}]"
-    if not isinstance(table, dict):
-        raise ConfigError(f"{where}: expected a table")
-    if "name" in table:
-        raise ConfigError(f"{where}: unknown key 'name': the name is that of the table")
-    if not name.replace("-", "").replace(".", "").replace("_", "").isalnum() or name[0] == ".":
-        raise ConfigError(f"{where}: a name has letters, digits, '.', '-' and '_' only")
-    return make_site({**table, "name": name}, where)
-
-
-def _checked(where: str, name: str, value: Any, default: Any) -> Any:
-    if name in CHOICES and value not in CHOICES[name]:
-        raise ConfigError(f"{where}: {name} = {value!r}: expected {', '.join(CHOICES[name])}")
-    if isinstance(default, tuple):
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise ConfigError(f"{where}: {name} = {value!r}: expected a list of strings")
-        for selector in value if name in SELECTORS else ():
-            _check_selector(f"{where}: {name}", selector)
-        return tuple(value)
-    kind = bool if isinstance(default, bool) else str
-    if not isinstance(value, kind) or (default is MISSING and not value):
-        expected = "true or false" if kind is bool else "a string"
-        raise ConfigError(f"{where}: {name} = {value!r}: expected {expected}")
-    return value
-
-
-def _check_selector(where: str, selector: str) -> None:
-    try:
-        HTMLTranslator().css_to_xpath(selector)
-    except SelectorError as error:
-        raise ConfigError(f"{where}: {selector!r} is not a CSS selector ({error})") from None
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, dict) else value

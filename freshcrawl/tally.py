@@ -180,5 +180,5 @@ def _waits(run: Run, entry: Staged) -> bool:
     if entry.run_id != run.report.run_id:
         return True
     target = run.ledger.pages.get(entry.alias_of)
-    unread = target is not None and target.status == Status.PENDING
+    unread = target is None or target.status == Status.PENDING
     return entry.status == Status.ALIAS and unread and not run.ledger.will_live(entry.alias_of)

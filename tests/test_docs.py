@@ -17,7 +17,9 @@ from freshcrawl.config import PREFIX, Config
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import RunReport
 from freshcrawl.items import Outcome, PageItem
-from freshcrawl.sites import CHOICES, SiteConfig, load_sites
+from freshcrawl.site_tables import CHOICES
+from freshcrawl.sites import POLICIES, RULES, SiteConfig, default_of
+from freshcrawl.sites_file import load_sites
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -29,7 +31,7 @@ EXAMPLE = REPO / "sites.example.toml"
 PROSE = sorted([README, REPO / "CHANGES.md", EXAMPLE, *DOCS.glob("*.md")])
 COMMANDS = sorted(path.stem for path in (REPO / "freshcrawl/commands").glob("[!_]*.py"))
 SETTINGS = {PREFIX + f.name.upper(): f for f in fields(Config)}
-SITE_KEYS = {f.name: f for f in fields(SiteConfig) if f.init and f.name != "name"}
+SITE_KEYS = {f.name: f for f in fields(SiteConfig) if f.name not in {"name", "policies"}}
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
@@ -56,11 +58,13 @@ def setting_default(field: Field[Any]) -> str:
 
 def key_default(field: Field[Any]) -> str:
     """Return the default as docs/sites.md writes it, which is TOML."""
-    if field.default is MISSING:
+    if default_of(field) is MISSING:
         return "required"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"
-    return f'`"{field.default}"`' if isinstance(field.default, str) else "`[]`"
+    if isinstance(field.default, str):
+        return f'`"{field.default}"`'
+    return "`[]`" if field.default == () else "`{}`"
 
 
 def test_settings_are_documented_with_their_defaults() -> None:
@@ -78,6 +82,9 @@ def test_site_keys_are_documented_with_their_defaults_and_choices() -> None:
         name: key_default(field) for name, field in SITE_KEYS.items()
     }
     assert {name: tuple(re.findall("`([^`]+)`", table[name][1])) for name in CHOICES} == CHOICES
+    own = rows(DOCS / "sites.md", 2)
+    assert own == {name: [f"`{PREFIX}{name.upper()}`"] for name in POLICIES}
+    assert {name.upper() for name in POLICIES} <= {name.removeprefix(PREFIX) for name in SETTINGS}
 
 
 def test_statistics_are_documented() -> None:
@@ -136,7 +143,8 @@ def test_example_sites_can_be_used_and_show_most_keys() -> None:
     sites = load_sites(Config(sites=str(EXAMPLE)))
     assert len(sites) >= 3
     shown = {key for site in sites.values() for key in site.to_json()} - {"name"}
-    assert shown >= {"url", "absent", "discovery", "drop", "keep", "render", "sitemaps"}
+    rare = {"noindex", "robots", "subdomains", "keep_params", "root", "allow", *RULES}
+    assert shown >= SITE_KEYS.keys() - rare
 
 
 def test_changes_start_with_this_version() -> None:

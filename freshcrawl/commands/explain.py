@@ -15,7 +15,7 @@ from freshcrawl.core.listings import Listings
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
 from freshcrawl.core.urls import url_key
-from freshcrawl.sites import make_site
+from freshcrawl.site_tables import make_site
 
 if TYPE_CHECKING:
     import argparse

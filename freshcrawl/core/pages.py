@@ -101,6 +101,8 @@ class PageRecord(JsonRecord):
     """``lastmod`` of the sitemap entry, as written."""
     recipe: str = ""
     """How the body that the validators came with was read (extractor version, site's rules)."""
+    shown_digest: str = ""
+    """Digest of the last text with what the site calls volatile; tells ``cosmetic`` apart."""
 
     @property
     def stale_reason(self) -> str:

@@ -18,6 +18,7 @@ from freshcrawl.items import Outcome, PageItem
 from freshcrawl.middlewares import DUE_CHECKED, KEY, NotDue
 from freshcrawl.page_answers import HOPS, Hop, PageAnswers
 from freshcrawl.render import playwright_settings, render_meta
+from freshcrawl.rescoping import add_targets
 from freshcrawl.robots import RobotsMiddleware
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ class DocsSpider(Spider):
         """
         if not hasattr(self, "discovery") or self.discovery.blocked:
             return
+        add_targets(self.run)
         requests = [self.page_request(key) for key in self.run.due_keys()]
         if not any(requests):
             requests = [self.page_request(key, confirm=True) for key in self.run.absent_keys()]

@@ -49,12 +49,14 @@ class Origin:
     def __init__(self) -> None:
         self.answers: dict[str, Answer | Callable[[], Answer]] = {}
         self.asked: list[Asked] = []
+        self._request = threading.local()
         origin = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                origin._request.headers = dict(self.headers)
                 answer = origin.answers.get(self.path, Answer("not here", 404))
                 answer = answer() if callable(answer) else answer
                 same = answer.validators and self.headers.get("If-None-Match") == answer.etag
@@ -84,6 +86,12 @@ class Origin:
     def url(self) -> str:
         """Root URL, with a slash."""
         return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def current(self) -> dict[str, str]:
+        """Headers of the request that is being answered, for answers that look at them."""
+        headers: dict[str, str] = self._request.headers
+        return headers
 
     def __enter__(self) -> Self:
         self._thread.start()

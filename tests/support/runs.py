@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.config import Config
 from freshcrawl.core.pages import Edit, PageRecord, Published, Staged, Status
 from freshcrawl.run import Run
-from freshcrawl.sites import make_site
+from freshcrawl.site_tables import make_site
 from freshcrawl.state import SiteState, open_in_memory
 from tests.support.embedder import HashEmbedder
 

@@ -1,0 +1,87 @@
+"""Pages that the site's own table leaves out since it was changed: scope, patterns, URL rules.
+
+The operator's word is evidence like any other: such pages leave the answers
+through the guards, and come back when the table lets them in again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+
+if TYPE_CHECKING:
+    from freshcrawl.run import Run
+
+OUT = "not among the site's pages any more (url, root, allow, deny, urls)"
+SAME = "the site's URL rules make it the same page as"
+FINAL = frozenset({Status.GONE, Status.ALIAS})
+
+
+def rescope(run: Run) -> None:
+    """Take pages that do not belong to the site any more out of the run, and out of the answers.
+
+    A page that other URL rules give another key becomes an alias of that one.
+    """
+    for record in list(run.ledger.pages.values()):
+        key = _key_of(run, record)
+        if key == record.key:
+            _let_in(run, record)
+            continue
+        run.handled.add(record.key)
+        if run.ledger.is_live(record.key):
+            _stage(run, record, key)
+        elif record.status not in FINAL:
+            run.ledger.unstage(record.key)
+            run.ledger.set(record.key, **_end(key))
+
+
+def add_targets(run: Run) -> None:
+    """Add the pages whose aliases others become by the URL rules, if discovery did not name them.
+
+    Not before it: the spelling that the site uses now is the one to fetch and cite.
+    """
+    for entry in list(run.ledger.staged.values()):
+        if entry.reason.startswith(SAME) and entry.alias_of not in run.ledger.pages:
+            run.sightings.see(entry.url)
+
+
+def _let_in(run: Run, record: PageRecord) -> None:
+    """Undo what an earlier table left out."""
+    staged = run.ledger.staged.get(record.key)
+    if staged is not None and (staged.reason == OUT or staged.reason.startswith(SAME)):
+        run.ledger.unstage(record.key)
+        run.ledger.set(record.key, next_due=0.0)
+    elif record.status == Status.EXCLUDED and record.reason == OUT:
+        run.ledger.set(record.key, status=Status.PENDING, reason="", next_due=0.0)
+
+
+def _key_of(run: Run, record: PageRecord) -> str | None:
+    """Return the key that the page's URL has today; another spelling of it may keep the old one."""
+    key = run.site.key_of(record.url)
+    if key == record.key or not record.listed_url:
+        return key
+    if run.site.key_of(record.listed_url) != record.key:
+        return key
+    run.ledger.set(record.key, url=record.listed_url, listed_url="")
+    return record.key
+
+
+def _end(key: str | None) -> dict[str, Any]:
+    if key is None:
+        return {"status": Status.EXCLUDED, "reason": OUT, "alias_of": ""}
+    return {"status": Status.ALIAS, "reason": f"{SAME} {key}", "alias_of": key}
+
+
+def _stage(run: Run, record: PageRecord, key: str | None) -> None:
+    entry = Staged(
+        key=record.key,
+        url=record.url,
+        verdict=Verdict.EXCLUDED if key is None else Verdict.MOVED,
+        staged_at=run.now,
+        changed_at=run.now,
+        **_end(key),
+    )
+    if not run.ledger.holds_same(entry):
+        run.count(entry.verdict)
+    run.stage(entry)

@@ -1,0 +1,255 @@
+"""Sites from tables of values: each mistake is one line that names key, place and expectation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from cssselect import HTMLTranslator, SelectorError
+
+from freshcrawl.config import AT_LEAST_ONE, Config, ConfigError, converted
+from freshcrawl.core.urls import normalize_url, slug
+from freshcrawl.credentials import check_header, check_password
+from freshcrawl.sites import POLICIES, SiteConfig, default_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from dataclasses import Field
+
+    Place = Callable[[str], str]
+
+CHOICES = {
+    "discovery": ("auto", "sitemap", "links", "list"),
+    "render": ("never", "always"),
+    "absent": ("keep", "hide", "delete"),
+    "noindex": ("hide", "keep"),
+    "robots": ("keep", "hide"),
+}
+SELECTORS = frozenset({"drop", "keep"})
+PATTERNS = frozenset({"allow", "deny", "volatile_patterns"})
+URLS = frozenset({"sitemaps", "urls"})
+_FIELDS: dict[str, Field[Any]] = {f.name: f for f in fields(SiteConfig) if f.name != "policies"}
+_NUMBERS: dict[str, Field[Any]] = {f.name: f for f in fields(Config) if f.name in POLICIES}
+KEYS = tuple(sorted({*_FIELDS, *_NUMBERS} - {"name"}))
+"""What a table may hold."""
+
+
+def make_site(table: Mapping[str, Any], where: str | Place) -> SiteConfig:
+    """Build a site from a table of values.
+
+    Args:
+        table: names and values as in ``sites.toml``, with ``name`` (else made from the URL).
+        where: words for error messages, or what gives them for a key of the table.
+
+    Raises:
+        ConfigError: a name is unknown, missing or has a value that cannot be used, or two
+            values contradict each other.
+    """
+    place: Place = where if callable(where) else lambda key: where
+    values: dict[str, Any] = {}
+    policies: dict[str, float] = {}
+    for key, value in table.items():
+        try:
+            if key in _NUMBERS:
+                policies[key] = _number(key, value)
+            elif key in _FIELDS:
+                values[key] = _value(key, value)
+            else:
+                raise ConfigError(_unknown(key))
+        except ConfigError as error:
+            raise ConfigError(f"{place(key)}: {error}") from None
+    _complete(values, place)
+    site = SiteConfig(**values, policies=policies)
+    for key, problem in _contradictions(site, table):
+        raise ConfigError(f"{place(key)}: {problem}")
+    return site
+
+
+def checked_url(url: str) -> str:
+    """Return ``url`` made fetchable.
+
+    Raises:
+        ConfigError: it is not an http or https URL with a host, or holds a password.
+    """
+    try:
+        slug(url)
+        fetchable = normalize_url(url)
+    except ValueError as error:  # it names the URL, without a password
+        raise ConfigError(
+            f"cannot be crawled ({error}): expected something like https://docs.example.com/"
+        ) from None
+    if urlsplit(url.strip()).username is not None:
+        raise ConfigError(
+            "a URL must not hold a user name or password, as it is stored: "
+            "use http_user and http_pass of sites.toml"
+        )
+    return fetchable
+
+
+def _unknown(key: str) -> str:
+    near = get_close_matches(key, KEYS, 1)
+    meant = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(KEYS)}"
+    return f"unknown key {key!r}{meant}"
+
+
+def _complete(values: dict[str, Any], place: Place) -> None:
+    """Fill in what other values tell: list discovery and the root of approved pages, the name.
+
+    Raises:
+        ConfigError: there is no ``url``, or the approved pages have no common folder.
+    """
+    urls = values.get("urls", ())
+    if urls:
+        values.setdefault("discovery", "list")
+    if "url" not in values and urls:
+        values["url"] = values.get("root") or _common_folder(urls, place)
+    if "url" not in values:
+        raise ConfigError(f"{place('')}: key 'url' is missing: give the root of the site")
+    values.setdefault("name", slug(values["url"]))
+
+
+def _common_folder(urls: tuple[str, ...], place: Place) -> str:
+    parts = [urlsplit(url) for url in urls]
+    if len({part.netloc for part in parts}) > 1:
+        raise ConfigError(
+            f"{place('urls')}: urls are of several hosts: a site has one "
+            "(with subdomains = true give url, the common root)"
+        )
+    folders = [part.path.split("/")[:-1] for part in parts]
+    common: list[str] = []
+    for names in zip(*folders, strict=False):
+        if len(set(names)) > 1:
+            break
+        common.append(names[0])
+    return f"{parts[0].scheme}://{parts[0].netloc}{'/'.join(common)}/"
+
+
+def _number(key: str, value: Any) -> float:
+    if isinstance(value, str):  # a number in quotes would do for the command line only
+        raise ConfigError(f"{key} = {value!r}: expected a number, without quotes")
+    number: float = converted(key, type(_NUMBERS[key].default), value)
+    if number < 0 or (key in AT_LEAST_ONE and number < 1):
+        least = "at least 1" if key in AT_LEAST_ONE else "not negative"
+        raise ConfigError(f"{key} = {value!r}: expected a number that is {least}")
+    return number
+
+
+def _value(key: str, value: Any) -> Any:
+    default = default_of(_FIELDS[key])
+    if key in CHOICES and value not in CHOICES[key]:
+        raise ConfigError(f"{key} = {value!r}: expected {', '.join(CHOICES[key])}")
+    if isinstance(default, dict):
+        return _headers(key, value)
+    if isinstance(default, tuple):
+        return _list(key, value)
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ConfigError(f"{key} = {value!r}: expected true or false")
+        return value
+    if not isinstance(value, str) or (default is MISSING and not value):
+        raise ConfigError(f"{key} = {value!r}: expected a string")
+    if key in {"url", "root"} and value:
+        return _named(key, checked_url, value)
+    if key == "http_pass":
+        check_password(value)
+    return value
+
+
+def _list(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
+        raise ConfigError(f"{key} = {value!r}: expected a list of strings")
+    check: Callable[[str], str]
+    if key in SELECTORS:
+        check = _selector
+    elif key in PATTERNS:
+        check = _pattern
+    elif key in URLS:
+        check = checked_url
+    else:
+        return tuple(value)
+    return tuple(_named(key, check, text) for text in value)
+
+
+def _named(key: str, check: Callable[[str], str], text: str) -> str:
+    try:
+        return check(text)
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {error}") from None
+
+
+def _headers(key: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+        raise ConfigError(f'{key} = {value!r}: expected a table of strings, such as {{ A = "b" }}')
+    for name, text in value.items():
+        check_header(name, text)
+    return dict(value)
+
+
+def _selector(selector: str) -> str:
+    try:
+        HTMLTranslator().css_to_xpath(selector)
+    except SelectorError as error:
+        raise ConfigError(f"{selector!r} is not a CSS selector ({error})") from None
+    return selector
+
+
+def _pattern(pattern: str) -> str:
+    try:
+        matches_nothing = re.compile(pattern).fullmatch("") is not None
+    except re.error as error:
+        raise ConfigError(f"{pattern!r} is not a regular expression ({error})") from None
+    if matches_nothing:
+        raise ConfigError(f"{pattern!r} matches everywhere, as it matches the empty text")
+    return pattern
+
+
+def _contradictions(site: SiteConfig, table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return pairs (key, problem) of values that cannot be meant together."""
+    known = set(table)
+    found = [
+        (key, f"{key} has no effect: {why}")
+        for key, useless, why in (
+            ("urls", site.discovery != "list", f"discovery is {site.discovery!r}, not 'list'"),
+            ("sitemaps", site.discovery in {"links", "list"}, f"discovery is {site.discovery!r}"),
+            ("wait_for", site.render == "never", "render is 'never'"),
+            ("http_pass", not site.http_user, "http_user is not given"),
+        )
+        if useless and getattr(site, key)
+    ]
+    if site.discovery == "list" and not site.urls:
+        found.append(("discovery", "discovery = 'list' needs urls, the list of approved pages"))
+    both = {name for name in site.headers if name.lower() == "authorization"}
+    if site.http_user and both:
+        found.append(("headers", "give http_user or a header Authorization, not both"))
+    if site.render != "never" and (secret := [n for n, v in site.headers.items() if "${" in v]):
+        found.append(
+            (
+                "headers",
+                f"headers: {secret[0]} cannot be kept from other hosts that a browser is sent "
+                "to: use http_user and http_pass, or render = 'never'",
+            )
+        )
+    found += [
+        ("keep_params", f"{name!r} is in keep_params and in drop_params")
+        for name in site.keep_params
+        if name in site.drop_params
+    ]
+    found += _outside(site)
+    return [(key if key in known else "", problem) for key, problem in found]
+
+
+def _outside(site: SiteConfig) -> list[tuple[str, str]]:
+    """Return what is wrong with URLs that are not pages of the site."""
+    found = []
+    if not site.url_is_sitemap and not site.scope.contains(site.url):
+        found.append(("root", f"root: {site.url} is not below {site.root}"))
+    if site.discovery == "links" and site.key_of(site.url) is None:
+        found.append(("url", f"url: {site.url} is kept out by allow or deny: no links to follow"))
+    return found + [
+        ("urls", f"urls: {url} is not below {site.scope.root}, or is kept out by allow or deny")
+        for url in site.urls
+        if site.key_of(url) is None
+    ]

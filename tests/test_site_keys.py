@@ -1,0 +1,155 @@
+"""Keys of ``sites.toml`` at work: each by crawls of a site that a test changes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.origin import Answer, Origin, page
+from tests.support.project import export, report, scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PAGES = ("/a", "/b", "/api/c", "/api/d")
+
+
+class Rig:
+    """One origin, one ``sites.toml`` with one site ``docs``, one state folder."""
+
+    def __init__(self, folder: Path, origin: Origin) -> None:
+        self.origin = origin
+        self.state = folder / "state"
+        self._toml = folder / "sites.toml"
+        self._days = 0
+
+    def crawl(self, table: str = "", *args: str) -> int:
+        """Crawl a day later than before with this table."""
+        text = table.replace("ROOT/", self.origin.url)
+        self._toml.write_text(f'[sites.docs]\nurl = "{self.origin.url}"\n{text}\n')
+        self.origin.paths()
+        self._days += 1
+        result = scrapy(
+            "crawl", "docs", "-a", "site=docs", *args,
+            state=self.state,
+            settings={"FRESHCRAWL_SITES": self._toml},
+            clock_offset_s=self._days * 86_400,
+        )  # fmt: skip
+        assert "Traceback" not in result.stderr, result.stderr[-3000:]
+        return result.returncode
+
+    def texts(self) -> dict[str, str]:
+        """Return the text in the answers by path."""
+        return {row["url"].removeprefix(self.origin.url): row["text"] for row in export(self.state)}
+
+    def explain(self, path: str) -> dict[str, Any]:
+        """Return what is known of a page."""
+        url = self.origin.url + path
+        [found] = json.loads(scrapy("explain", url, "--json", state=self.state).stdout)
+        return dict(found)
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    with Origin() as origin:
+        for path in PAGES:
+            origin[path] = page(path, f"The text of {path}.")
+        origin.serve_sitemap(*PAGES)
+        yield Rig(tmp_path, origin)
+
+
+def test_allow_and_deny(rig: Rig) -> None:
+    assert rig.crawl("allow = ['/api/', '/a$']\ndeny = ['/d$']") == 0
+    assert set(rig.texts()) == {"a", "api/c"}
+    # Another table: what is denied now is not asked for any more and leaves.
+    assert rig.crawl("deny = ['/a$']", "-a", "full=1") == 0
+    assert set(rig.origin.paths()) == {"/robots.txt", "/sitemap.xml", "/b", "/api/c", "/api/d"}
+    assert set(rig.texts()) == {"b", "api/c", "api/d"}
+    gone = rig.explain("a")
+    assert (gone["status"], gone["chunks"]) == ("excluded", 0)
+    assert "not among the site's pages any more" in gone["reason"]
+    assert rig.crawl() == 0
+    assert "/a" in rig.origin.paths()
+    assert set(rig.texts()) == {"a", "b", "api/c", "api/d"}
+    assert report(rig.state)["chunks_embedded"] == 0
+
+
+def test_approved_urls_are_the_only_ones_fetched(rig: Rig) -> None:
+    rig.origin["/a"] = page("/a", "approved", links='<a href="/b">b</a>')
+    rig.origin["/moved"] = Answer(status=301, headers={"Location": "/b"})
+    table = "urls = ['ROOT/a', 'ROOT/api/c', 'ROOT/moved', 'ROOT/a']"
+    assert rig.crawl(table) == 0
+    assert set(rig.origin.paths()) == {"/robots.txt", "/a", "/api/c", "/moved"}
+    assert set(rig.texts()) == {"a", "api/c"}
+    assert report(rig.state)["discovered"] == 3
+    # Everything as it was: asked by validators, nothing embedded.
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert report(rig.state)["not_modified"] == 2
+    # A page that is taken off the list leaves, one that is put on it comes.
+    assert rig.crawl("urls = ['ROOT/a', 'ROOT/b']") == 0
+    assert set(rig.texts()) == {"a", "b"}
+    # Back to discovery: the list is no source any more.
+    assert rig.crawl() == 0
+    assert set(rig.texts()) == {"a", "b", "api/c", "api/d"}
+    assert [source["id"] for source in rig.explain("a")["sources"]] == [
+        f"sitemap:{rig.origin.url}sitemap.xml"
+    ]
+
+
+def test_robots_hold_for_approved_urls(rig: Rig) -> None:
+    rig.origin["/robots.txt"] = Answer("User-agent: *\nDisallow: /api/", content_type="text/plain")
+    assert rig.crawl("urls = ['ROOT/a', 'ROOT/api/c']") == 0
+    assert set(rig.texts()) == {"a"}
+    assert "/api/c" not in rig.origin.paths()
+
+
+def test_volatile_text_is_no_change_and_is_not_embedded_again(rig: Rig) -> None:
+    table = r"volatile_patterns = ['Served at \S+', '\d+ visitors']"
+
+    def serve(clock: str, words: str) -> None:
+        rig.origin["/a"] = page("/a", f"Served at {clock} to 17 visitors.", f"It is {words}.")
+
+    serve("10:00:01", "calm")
+    assert rig.crawl(table) == 0
+    serve("11:11:11", "calm")
+    assert rig.crawl(table, "-a", "full=1") == 0
+    run = report(rig.state)
+    assert (run["cosmetic"], run["changed"], run["links_only"], run["unchanged"]) == (1, 0, 0, 3)
+    assert (run["chunks_embedded"], run["generation"]) == (0, 1)
+    # The same bytes again: by validators, though the text is not the published one.
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert report(rig.state)["not_modified"] == 4
+    serve("12:12:12", "stormy")
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert report(rig.state)["changed"] == 1
+    assert "Served at 12:12:12 to 17 visitors" in rig.texts()["a"]
+    assert "It is stormy" in rig.texts()["a"]
+    assert rig.explain("a")["last_verdict"] == "changed"
+
+
+def test_url_rules(rig: Rig) -> None:
+    for path in ("/x?view=full", "/x?view=short"):
+        rig.origin[path] = page("X", "The text of x.")
+    rig.origin["/x"] = page("X", "The text of x.")
+    rig.origin.serve_sitemap(*PAGES, "/x?view=full", "/x?view=short")
+    assert rig.crawl() == 0
+    assert {path for path in rig.texts() if path.startswith("x")} == {"x?view=full", "x?view=short"}
+    rig.origin.serve_sitemap(*PAGES, "/x")
+    assert rig.crawl("drop_params = ['view']") == 0
+    assert {path for path in rig.texts() if path.startswith("x")} == {"x"}
+    assert report(rig.state)["chunks_embedded"] == 0  # the same text under another key
+    assert rig.explain("x")["status"] == "live"
+
+
+def test_the_site_has_guards_and_a_schedule_of_its_own(rig: Rig) -> None:
+    table = "guard_removed_min = 0\nguard_removed_ratio = 0.1\nstart_interval_secs = 30000"
+    assert rig.crawl(table) == 0
+    assert rig.explain("b")["interval_s"] == 30_000
+    rig.origin["/b"] = Answer(status=410)
+    assert rig.crawl(table) == 3
+    assert "b" in rig.texts()
+    assert rig.crawl("", "-a", "full=1") == 0
+    assert "b" not in rig.texts()
