@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from freshcrawl.config import Config, ConfigError, to_bool
-from freshcrawl.core.urls import slug
+from freshcrawl.core.scope import slug
 from freshcrawl.credentials import missing_variables
 from freshcrawl.site_tables import checked_url, make_site
 from freshcrawl.sites_file import load_sites, place_of

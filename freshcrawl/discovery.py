@@ -10,6 +10,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.hosts import is_private, same_host
 from freshcrawl.robots import RobotsForbidden
+from freshcrawl.seeds import SITEMAPS, drop_other_ways, forget_links, seeds, start_page
 from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ logger = logging.getLogger(__name__)
 MAX_DEPTH = 5
 """Nesting of sitemap indexes that is followed."""
 MAX_SITEMAPS = 1_000
-SITEMAPS = ("sitemap_root", "sitemap")
-"""Kinds of source: sitemaps that are looked for, and those that an index lists."""
 SITEMAP = "freshcrawl_sitemap"
 ANSWERS = [status for status in range(200, 600) if status not in {301, 302, 303, 307, 308}]
 """Statuses that come to the callback; redirects of sitemaps are followed by Scrapy."""
@@ -63,9 +62,9 @@ class Discovery:
         named = await self._ask_robots()
         if self.blocked:
             return
-        self._drop_other_ways()
+        drop_other_ways(self._run)
         if self._run.site.discovery in {"links", "list"}:
-            for request in self._seed() if self._run.site.discovery == "links" else self._list():
+            for request in seeds(self._run, self._page):
                 yield request
             return
         roots, certain = self._roots(named)
@@ -223,11 +222,11 @@ class Discovery:
                 self._run.report.incomplete("no sitemap could be read")
         elif listings.any_listed(*SITEMAPS):
             if not self._broken:
-                self._forget_links()
+                forget_links(self._run)
         elif listings.of_kind("start") or not self._run.ledger.live_count():
             # Known by its links, or not at all. An empty or failing sitemap of a
             # site that had a full one is no reason to search it by links.
-            yield from self._probe() or self._seed()
+            yield from self._probe() or start_page(self._run, self._page)
 
     def _probe(self) -> list[Request]:
         """Return requests for the usual places, once, after named sitemaps turned out dead."""
@@ -236,12 +235,6 @@ class Discovery:
         self._probed = True
         places = usual_places(self._run.site.scope.root)
         return [request for url in places for request in self._sitemap(url, 0, known=False)]
-
-    def _forget_links(self) -> None:
-        """Drop what links listed, once sitemaps are what the site's pages are found by."""
-        listings = self._run.ledger.listings
-        for source in listings.of_kind("start", "page"):
-            listings.drop(source)
 
     def _judge_vanished(self) -> None:
         """Drop known sitemaps that are gone and named nowhere, if another one took over."""
@@ -256,27 +249,3 @@ class Discovery:
         for source in self._run.ledger.listings.of_kind("sitemap"):
             if not self._run.ledger.listings.lists(source):
                 self._run.ledger.listings.drop(source)
-
-    def _drop_other_ways(self) -> None:
-        """Forget what listed pages before the site's way of discovery was changed."""
-        listings = self._run.ledger.listings
-        by_list = self._run.site.discovery == "list"
-        for source in listings.of_kind(*((*SITEMAPS, "start", "page") if by_list else ("list",))):
-            listings.drop(source)
-
-    def _list(self) -> Iterator[Request]:
-        """Take the approved pages of the configuration as the only listing."""
-        see = self._run.sightings.see
-        keys = [key for url in self._run.site.urls if (key := see(url)) is not None]
-        self._run.sightings.listing_read("list", "list", keys)
-        yield from filter(None, (self._page(key) for key in dict.fromkeys(keys)))
-
-    def _seed(self) -> Iterator[Request]:
-        self._run.sightings.follows_links = True
-        site = self._run.site
-        key = self._run.sightings.see(site.scope.root if site.url_is_sitemap else site.url)
-        if key is None:
-            self._run.report.incomplete(f"{site.url} is kept out by allow or deny: no links")
-            return
-        self._run.sightings.listing_read("start", "start", [key])
-        yield from filter(None, [self._page(key)])

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
-from freshcrawl.core.urls import Scope
+from freshcrawl.core.scope import Scope
 from freshcrawl.inflate import as_utf8, decompress
 
 if TYPE_CHECKING:

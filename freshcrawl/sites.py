@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from freshcrawl.core.urls import Scope, UrlRules, normalize_url, url_key
+from freshcrawl.core.scope import Scope
+from freshcrawl.core.urls import UrlRules, normalize_url, url_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

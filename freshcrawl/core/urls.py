@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from ipaddress import IPv6Address
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
 
 from w3lib.url import safe_url_string
@@ -22,13 +21,10 @@ TRACKING_PARAMS = (
 )
 """Names (``*`` is any text, any case) that say where a visitor came from."""
 
-MAX_SLUG = 100
-
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
 _HOST_NAME = re.compile(r"[a-z0-9_~-]+(\.[a-z0-9_~-]+)*")
 _INDEX = re.compile(r"/index\.html?$")
-_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]+$")
 _USER_INFO = re.compile(r"//[^/?#]*@")
 _DEFAULT_PORTS = (None, 80, 443)
 
@@ -60,9 +56,9 @@ def url_key(url: str, rules: UrlRules = DEFAULT_RULES) -> str:
     Raises:
         ValueError: the URL is not http(s), or has no usable host.
     """
-    parts = _split(url)
+    parts = split_url(url)
     query = _key_query(parts.query, rules)
-    key = _key_host(parts, drop_www=rules.drop_www) + _key_path(parts.path, rules)
+    key = key_host(parts, drop_www=rules.drop_www) + _key_path(parts.path, rules)
     return f"{key}?{query}" if query else key
 
 
@@ -72,75 +68,10 @@ def normalize_url(url: str) -> str:
     Raises:
         ValueError: the URL is not http(s), or has no host.
     """
-    _split(url)
+    split_url(url)
     safe = _safe(url).partition("#")[0]
     user, at, host = urlsplit(safe).netloc.rpartition("@")
     return safe.replace(f"{user}{at}{host}", host, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Host and folder that a site's pages are under; ``www.`` and scheme do not matter."""
-
-    root: str
-    """URL of the folder, with scheme and host as given."""
-    host: str
-    """Host as it stands in keys."""
-    prefix: str
-    """Path of the folder; starts and ends with ``/``."""
-    subdomains: bool = False
-
-    @classmethod
-    def from_url(cls, url: str, *, subdomains: bool = False) -> Self:
-        """Return the scope of a site root, a page or a sitemap.
-
-        The last segment of the path is a file if it ends in an extension
-        (``.html``; not ``2.0``), else a folder, with or without its slash.
-
-        Raises:
-            ValueError: the URL is not http(s), or has no usable host.
-        """
-        parts = _split(url)
-        prefix = _folder(_clean_path(parts.path))
-        netloc = parts.netloc.rpartition("@")[2]
-        root = f"{parts.scheme}://{netloc}{prefix}"
-        return cls(root, _key_host(parts, drop_www=True), prefix, subdomains)
-
-    def contains(self, url: str) -> bool:
-        """Return whether ``url`` is a usable URL of this scope."""
-        try:
-            parts = _split(url)
-            host = _key_host(parts, drop_www=True)
-        except ValueError:
-            return False
-        path = _clean_path(parts.path)
-        return self._has_host(host) and (path + "/" == self.prefix or path.startswith(self.prefix))
-
-    def has_host(self, url: str) -> bool:
-        """Return whether the host of ``url``, with its port, is one of the scope."""
-        try:
-            return self._has_host(_key_host(_split(url), drop_www=True))
-        except ValueError:
-            return False
-
-    def _has_host(self, host: str) -> bool:
-        return host == self.host or (self.subdomains and host.endswith("." + self.host))
-
-
-def slug(url: str) -> str:
-    """Return a folder name for the scope of ``url``: ``docs.example.com-en``.
-
-    It is made of ``a-z0-9.-`` and has up to 100 characters. Where letters had
-    to be changed or cut, a hash keeps it apart from others.
-    """
-    scope = Scope.from_url(url)
-    full = (scope.host + scope.prefix).rstrip("/")
-    plain = re.sub("[/:]+", "-", full)
-    name = re.sub("[^a-z0-9.]+", "-", plain.lower()).strip("-.")
-    if name == plain and len(name) <= MAX_SLUG:
-        return name
-    digest = hashlib.sha256(full.encode()).hexdigest()[:8]
-    return f"{name[: MAX_SLUG - 9].rstrip('-.')}-{digest}"
 
 
 def _safe(url: str) -> str:
@@ -150,7 +81,12 @@ def _safe(url: str) -> str:
         raise ValueError(f"not a usable URL ({error}): {_shown(url)}") from None
 
 
-def _split(url: str) -> SplitResult:
+def split_url(url: str) -> SplitResult:
+    """Return the parts of ``url``, safely encoded.
+
+    Raises:
+        ValueError: the URL is not http(s), or has no host; the message shows no password.
+    """
     try:
         parts = urlsplit(_safe(url))
     except ValueError as error:
@@ -167,7 +103,7 @@ def _shown(url: str) -> str:
     return repr(_USER_INFO.sub("//", url))
 
 
-def _key_host(parts: SplitResult, *, drop_www: bool) -> str:
+def key_host(parts: SplitResult, *, drop_www: bool) -> str:
     """Return host and port; ``www.`` goes only where a domain is left."""
     host = _ascii_host(unquote(parts.hostname or ""))
     while drop_www and host.startswith("www.") and "." in host[4:]:
@@ -186,7 +122,7 @@ def _ascii_host(name: str) -> str:
     return host
 
 
-def _clean_path(path: str) -> str:
+def clean_path(path: str) -> str:
     """Return ``path`` with normalised escapes and without dot segments (RFC 3986, 5.2.4)."""
     kept: list[str] = []
     segments = _clean_escapes(path).split("/")[1:]
@@ -213,7 +149,7 @@ def _clean_escape(match: re.Match[str]) -> str:
 
 
 def _key_path(path: str, rules: UrlRules) -> str:
-    before, path = "", _clean_path(path)
+    before, path = "", clean_path(path)
     while path != before:  # "/a/index.html/index.html" needs more than one turn
         before = path
         if rules.drop_index:
@@ -251,8 +187,3 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 def _pattern(pattern: str) -> re.Pattern[str]:
     # re keeps what it compiled, so there is no cache of ours
     return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.IGNORECASE | re.DOTALL)
-
-
-def _folder(path: str) -> str:
-    head, _, last = path.rpartition("/")
-    return f"{head}/" if not last or _FILE.search(last) else f"{path}/"

@@ -1,0 +1,56 @@
+"""Where pages come from without sitemaps: the approved list, or the links of the start page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy.http import Request
+
+    from freshcrawl.run import Run
+
+    Page = Callable[[str], Request | None]
+
+SITEMAPS = ("sitemap_root", "sitemap")
+"""Kinds of source: sitemaps that are looked for, and those that an index lists."""
+LINKS = ("start", "page")
+LIST = ("list",)
+
+
+def seeds(run: Run, page: Page) -> Iterator[Request]:
+    """Yield the first requests of a site that is found by its links, or is a fixed list."""
+    return start_page(run, page) if run.site.discovery == "links" else approved(run, page)
+
+
+def start_page(run: Run, page: Page) -> Iterator[Request]:
+    """Follow links from the start page on."""
+    run.sightings.follows_links = True
+    site = run.site
+    key = run.sightings.see(site.scope.root if site.url_is_sitemap else site.url)
+    if key is None:
+        run.report.incomplete(f"{site.url} is kept out by allow or deny: there are no links")
+        return
+    run.sightings.listing_read("start", "start", [key])
+    yield from filter(None, [page(key)])
+
+
+def approved(run: Run, page: Page) -> Iterator[Request]:
+    """Take the approved pages of the configuration as the only listing."""
+    keys = [key for url in run.site.urls if (key := run.sightings.see(url)) is not None]
+    run.sightings.listing_read("list", "list", keys)
+    yield from filter(None, (page(key) for key in dict.fromkeys(keys)))
+
+
+def drop_other_ways(run: Run) -> None:
+    """Forget what listed pages before the site's way of discovery was changed."""
+    kinds = (*SITEMAPS, *LINKS) if run.site.discovery == "list" else LIST
+    for source in run.ledger.listings.of_kind(*kinds):
+        run.ledger.listings.drop(source)
+
+
+def forget_links(run: Run) -> None:
+    """Drop what links listed, once sitemaps are what the site's pages are found by."""
+    for source in run.ledger.listings.of_kind(*LINKS):
+        run.ledger.listings.drop(source)
