@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.render import launch_options
+from tests.support.origin import Answer, Origin
 from tests.support.project import export, report, scrapy, start_scrapy
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ url = "{url}"
 render = "{render}"
 wait_for = "main h1"
 """
+LOGIN = """\
+http_user = "me"
+http_pass = "${DOCS_PASS}"
+"""
 
 
 @dataclass
@@ -63,6 +68,8 @@ class App:
 
     site: NginxSite
     folder: Path
+    login: str = ""
+    """More lines for the site's table."""
 
     @property
     def state(self) -> Path:
@@ -86,7 +93,7 @@ class App:
     def settings(self, render: str) -> dict[str, object]:
         """Return the settings that name the site and how it is read."""
         path = self.folder / "sites.toml"
-        path.write_text(SITES.format(url=self.site.url, render=render))
+        path.write_text(SITES.format(url=self.site.url, render=render) + self.login)
         return {"FRESHCRAWL_SITES": path}
 
     def crawl(self, render: str = "always") -> dict[str, Any]:
@@ -193,6 +200,27 @@ def test_rendered_page_that_sends_on_is_not_indexed_with_the_text_of_another(
     run = app.crawl()
     assert (run["moved"], run["excluded"], run["failed"]) == (1, 1, 0)
     assert app.texts().keys() == {"index.html"}
+
+
+def test_a_browser_logs_in_at_the_site_and_nowhere_else(
+    nginx_site: SiteFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCS_PASS", "hunter2")
+    users = tmp_path / "users"
+    users.write_text("me:{PLAIN}hunter2\n")
+    with Origin() as foreign:
+        foreign["/"] = Answer("who are you?", 401, {"WWW-Authenticate": 'Basic realm="docs"'})
+        served = nginx_site(
+            server_config=f"location / {{ auth_basic docs; auth_basic_user_file {users}; }}"
+            f"location = /guide/errors.html {{ return 302 {foreign.url}; }}"
+        )
+        app = App(served, tmp_path, LOGIN)
+        app.deploy()
+        run = app.crawl()
+        assert (run["new"], run["failed"]) == (2, 1)
+        assert app.texts().keys() == TEXTS.keys() - {"guide/errors.html"}
+        assert "/" in {asked.path for asked in foreign.asked}
+        assert not any("Authorization" in asked.headers for asked in foreign.asked)
 
 
 def test_no_browser_outlives_a_crawl(app: App) -> None:
