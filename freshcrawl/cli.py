@@ -6,11 +6,13 @@ import json
 import os
 import sqlite3
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
+from freshcrawl.sites import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scrapy.settings import BaseSettings
+
+    from freshcrawl.sites import SiteConfig
 
 OK, ERROR, USAGE, HELD, INCOMPLETE, LOCKED = range(6)
 SERIOUSNESS = (ERROR, USAGE, LOCKED, HELD, INCOMPLETE, OK)
@@ -118,6 +122,17 @@ def each_state(config: Config, site: str, work: Callable[[SiteState], Any]) -> l
     return results
 
 
+def never_crawled(config: Config, site: str) -> list[SiteConfig]:
+    """Return the sites of ``sites.toml`` without state, among those a command is about.
+
+    Raises:
+        ConfigError: the file cannot be used.
+    """
+    known = set(site_names(config))
+    sites = load_sites(config).values()
+    return [s for s in sites if s.name not in known and site in {"", s.name}]
+
+
 def print_json(data: Any) -> None:
     """Print JSON on stdout."""
     print(json.dumps(data, ensure_ascii=False, indent=2))
@@ -129,3 +144,12 @@ def ago(seconds: float) -> str:
         if abs(seconds) >= size * 1.5:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def when(moment: str | None, now: float) -> str:
+    """Return a time of JSON (ISO 8601) with its age in words: ``3 h ago (2026-...)``."""
+    if moment is None:
+        return "never"
+    age = now - datetime.fromisoformat(moment).timestamp()
+    words = f"{ago(age)} ago" if age >= 0 else f"in {ago(-age)}"
+    return f"{words} ({moment})"

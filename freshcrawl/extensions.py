@@ -206,8 +206,8 @@ class RunExtension:
         run.finish(reason)
         run.report.status = "ok"
         run.commit()
-        for line in run_summary(run.report.as_contract()):
-            logger.info("%(site)s: %(line)s", {"site": run.site.name, "line": line})
+        for line in run_summary(run.report.as_contract(), run.site.name):
+            logger.info("%(line)s", {"line": line})
 
     def _note_failure(self) -> None:
         try:

@@ -49,6 +49,8 @@ class PageItem:
     """The ``X-Robots-Tag`` headers, one a line."""
     body: str = field(default="", repr=False)
     """Decoded text of a 200."""
+    size: int = 0
+    """Bytes of the body, decompressed."""
     by_headers: bool = False
     """The headers alone keep the page out: a 304 could not tell that they have changed."""
     rendered: bool = False
@@ -67,6 +69,8 @@ class PageItem:
     canonical_url: str = ""
     links: list[str] = field(default_factory=list, repr=False)
     """Absolute URLs that the page links to."""
+    replaced: list[list[str]] = field(default_factory=list, repr=False)
+    """Pairs of old and new words, where a page changed that had changed at its check before."""
     verdict: str = ""
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None

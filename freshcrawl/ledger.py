@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
+from freshcrawl.staging import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,6 +96,20 @@ class Ledger:
     def live_count(self) -> int:
         """Return how many pages are in the answers now."""
         return sum(page.status == Status.LIVE for page in self.published.values())
+
+    def published_texts(self, key: str) -> list[str]:
+        """Return title and blocks of a page as published, if kept. Any thread may call."""
+        page = self.published[key]
+        content = self._state.corpus.get_content(page.content) if page.content else None
+        return [page.title, *texts_of(content)] if content else []
+
+    def published_chunks(self) -> int:
+        """Return how many passages are in the answers now."""
+        snapshot = self._state.corpus.snapshot()
+        try:
+            return int(snapshot.info()["chunks"]) if snapshot.generation else 0
+        finally:
+            snapshot.close()
 
     def stage(self, entry: Staged, run_id: str, found_at: float) -> None:
         """Keep a change durably (with the next commit) until it is published.

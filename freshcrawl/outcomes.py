@@ -21,18 +21,24 @@ CONTENT = frozenset({Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY})
 """Verdicts that bring text to publish."""
 ANSWERED = CONTENT | {Verdict.UNCHANGED, Verdict.COSMETIC}
 """Verdicts on text that stands."""
+BODIES = frozenset({Outcome.FETCHED, Outcome.REDIRECT, Outcome.MISSING, Outcome.GONE})
+"""Outcomes that came with a body, which any other crawl would get too."""
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.MOVED})
 
 
 def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:
     """Record an outcome: stage, list, count, and set when to look again."""
     record = run.ledger.pages[item.key]
+    before = run.ledger.staged.get(item.key)
     verdict = finding.verdict or item.verdict or Verdict.FAILED
     changes: dict[str, Any] = {
         "reason": finding.reason,
         "missing_runs": finding.missing_runs,
         **_validators(run, item),
+        **_churn(record, item, verdict, before),
     }
+    if item.outcome in BODIES:
+        changes["size"] = item.size
     if item.document is not None:
         changes |= {"canonical": item.canonical, "shown_digest": item.shown_digest}
     if finding.missing_runs > record.missing_runs:
@@ -40,6 +46,8 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         run.count("missing")
     if item.outcome == Outcome.DISALLOWED:
         changes["last_checked"] = record.last_checked  # nobody looked at the page
+    else:
+        run.count("asked")
     count_as = _counter(run, verdict, finding, record)
     if staged is not None:
         if run.ledger.holds_same(staged):
@@ -93,6 +101,18 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         "validator_digest": item.digest + item.links_digest,
         "recipe": run.recipe,
     }
+
+
+def _churn(
+    record: PageRecord, item: PageItem, verdict: str, before: Staged | None
+) -> dict[str, Any]:
+    """Return what an outcome says of how often the page changes; nothing if nobody read it."""
+    if verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED:
+        return {}
+    found_again = before is not None and before.digest == item.digest
+    if verdict != Verdict.CHANGED or found_again:
+        return {"churn": 0, "churn_tokens": []}
+    return {"churn": record.churn + 1, "churn_tokens": item.replaced}
 
 
 def _keeps_out(run: Run, item: PageItem) -> bool:

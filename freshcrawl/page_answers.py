@@ -107,6 +107,7 @@ class PageAnswers:
             outcome=outcome,
             fetched_at=self._run.now,
             http_status=response.status,
+            size=len(response.body),
             etag=_header(response, "ETag"),
             last_modified=_header(response, "Last-Modified"),
             content_type=_header(response, "Content-Type"),

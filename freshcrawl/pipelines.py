@@ -15,6 +15,7 @@ from freshcrawl.core.evidence import Finding
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
+from freshcrawl.core.token_diff import token_diff
 from freshcrawl.extensions import RunComponent
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
@@ -197,12 +198,20 @@ class IndexPipeline(RunComponent):
             return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
         if item.verdict not in CONTENT or item.document is None:
             return None
+        if item.verdict == Verdict.CHANGED and self.run.ledger.pages[item.key].churn:
+            item.replaced = await run_in_thread(self._replaced, item, item.document)
         changed_at = item.fetched_at
         if item.verdict == Verdict.LINKS_ONLY:
             changed_at = self.run.ledger.published[item.key].changed_at
         return await run_in_thread(
             staged_content, item, item.document, self.run.embedder(), changed_at
         )
+
+    def _replaced(self, item: PageItem, document: Document) -> list[list[str]]:
+        """Return which words of the published text a page has replaced."""
+        before = self.run.ledger.published_texts(item.key)
+        after = [item.title, *(block.plain for block in document.blocks)]
+        return token_diff(before, after) if before else []
 
 
 def standing(record: PageRecord, reason: str) -> Finding:

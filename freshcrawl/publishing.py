@@ -18,7 +18,7 @@ from freshcrawl.staging import content_of, to_edit
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
@@ -126,6 +126,10 @@ class Publisher:
                 f"{embedder.model}: set FRESHCRAWL_EMBED_MODEL back, or use another "
                 "FRESHCRAWL_STATE_DIR for the new model"
             )
+
+    def missing(self, digests: Iterable[str]) -> int:
+        """Return how many of these texts would have to be embedded."""
+        return len(self._state.corpus.missing_vectors(self._embedder().model, digests))
 
     def _embed(self, chunks: Sequence[Chunk], embedder: Embedder, result: PublishResult) -> None:
         texts = {chunk.embed_digest: chunk.embed_text for chunk in chunks}

@@ -10,9 +10,10 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.accounts import add_up
 from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
-from freshcrawl.core.report import RunReport
+from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
@@ -64,11 +65,15 @@ class Run:
         )
         now = clock()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        self.report = RunReport(f"{stamp}-{secrets.token_hex(2)}", now, full=full)
+        run_id = f"{stamp}-{secrets.token_hex(2)}"
+        self.report = RunReport(run_id, now, full=full, dry_run=dry_run)
         self.ledger = Ledger(state, now)
         self.report.generation = self.ledger.generation
+        self.report.first_crawl = not self.ledger.generation
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
         self.handled: set[str] = set()
+        self.counted: dict[str, str] = {}
+        """Counter by key of the pages that the report counts under a verdict."""
         self.found_unlisted: set[str] = set()
         """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None
@@ -173,9 +178,16 @@ class Run:
         }
         self.ledger.set(key, **values)
         reschedule(record, verdict, now, self.schedule)
-        if name := str(verdict) if count_as is None else count_as:
-            self.count(name)
+        self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
+
+    def count_page(self, key: str, name: str) -> None:
+        """Count a page under a verdict ("" for none), and no more under the one before."""
+        if before := self.counted.pop(key, ""):
+            self.count(before, -1)
+        if name:
+            self.counted[key] = name
+            self.count(name)
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a counter of the report."""
@@ -195,13 +207,15 @@ class Run:
 
     def finish(self, reason: str) -> None:
         """Complete the report before the last commit."""
+        self.report.finish_reason = reason
         if reason != "finished":
-            self.report.incomplete(f"the run ended early ({reason})")
+            self.report.incomplete(f"{ENDED_EARLY} ({reason})")
         listed = self.ledger.listings.listed() & self.ledger.pages.keys()
         self.report.discovered = len(listed)
         self.report.not_due = sum(not self.is_due(key) for key in listed - self.handled)
         if not self.ledger.live_count() and not self.ledger.staged and not self.dry_run:
             self.report.incomplete(self._nothing_found())
+        add_up(self)
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules
         self.report.finished_at = self.now
@@ -210,7 +224,11 @@ class Run:
         """Return why a site has no page, as far as its records tell."""
         reasons = Counter(r.reason for r in self.ledger.pages.values() if r.reason)
         common = f" ({reasons.most_common(1)[0][0]})" if reasons else ""
-        return f"no page with content was found at {self.site.url}{common}"
+        folder = self.config.state_path() / self.site.name
+        known = "the site stays known, so if its URL is wrong"
+        return (
+            f"no page with content was found at {self.site.url}{common}; {known}, delete {folder}"
+        )
 
     def commit(self) -> None:
         """Make progress durable; a dry run keeps nothing."""

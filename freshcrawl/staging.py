@@ -109,6 +109,12 @@ def content_of(staged: Staged) -> bytes:
     ).encode("utf-8", "surrogatepass")
 
 
+def texts_of(content: bytes) -> list[str]:
+    """Return the plain text of the blocks in kept content (``content_of``)."""
+    blocks = json.loads(content.decode("utf-8", "surrogatepass"))["blocks"]
+    return [Block.from_json(block).plain for block in blocks]
+
+
 def pack(text: str) -> str:
     """Return text compressed, as ASCII."""
     return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 6)).decode("ascii")

@@ -54,23 +54,15 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     """Take a page out of the answers, or keep it out, in favour of its canonical page."""
     ledger = run.ledger
     entry = ledger.staged.get(key)
-    if entry is not None and entry.status == Status.LIVE:
-        _uncount(run, entry)
-    elif entry is not None or not ledger.is_live(key):
+    if not (ledger.is_live(key) if entry is None else entry.status == Status.LIVE):
         return
     copy = copy_of(key, ledger.pages[key].url, target, run.now)
-    run.count("moved")
+    run.count_page(key, "moved")
     if ledger.is_live(key):
         run.stage(copy)
     else:
         ledger.unstage(key)
         ledger.set(key, status=copy.status, reason=copy.reason, alias_of=target)
-
-
-def _uncount(run: Run, entry: Staged) -> None:
-    """Take back what was counted when the entry was staged, if it was in this run."""
-    if entry.run_id == run.report.run_id:
-        run.count(entry.verdict, -1)
 
 
 def count_unlisted(run: Run) -> None:
@@ -97,14 +89,14 @@ def reject_collapsing(run: Run) -> None:
     for entry in changed:
         if same[entry.digest] > LONE_MOVES and ledger.is_live(entry.key):
             reason = f"the same text as {same[entry.digest] - 1} other pages all at once"
-            _uncount(run, entry)
-            run.count("rejected")
+            run.count_page(entry.key, "rejected")
             ledger.unstage(entry.key)
             ledger.set(
                 entry.key,
                 reason=reason,
                 failures=ledger.pages[entry.key].failures + 1,
                 next_due=run.now + run.schedule.minimum,
+                churn=0,
                 **NO_VALIDATORS,
             )
 
@@ -131,6 +123,7 @@ def release(run: Run) -> list[str]:
             free.append(key)
     run.report.held = len(classes) - len(free)
     holding = {ledger.staged[key].held for key in classes.keys() - set(free)}
+    run.report.held_classes = sorted(holding)
     run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
     if run.report.held and not run.report.held_reasons:
         run.report.held_reasons = ["held before, and not found again by this run"]

@@ -33,6 +33,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(),
     "list[str]": st.lists(TEXT, max_size=3),
     "list[float]": st.lists(st.floats(0, 4e9), max_size=3),
+    "dict[str, int]": st.dictionaries(TEXT, st.integers(), max_size=2),
+    "dict[str, list[str]]": st.dictionaries(TEXT, st.lists(TEXT, max_size=2), max_size=2),
+    "list[list[str]]": st.lists(st.lists(TEXT, min_size=2, max_size=2), max_size=2),
     "list[dict[str, Any]]": st.lists(st.dictionaries(TEXT, st.integers() | TEXT), max_size=2),
 }
 
@@ -65,7 +68,8 @@ def test_only_what_differs_from_the_default_is_stored(
     record = data.draw(records(kind))
     stored = record.to_json()
     for f in fields(kind):  # type: ignore[arg-type]
-        at_default = f.default is not MISSING and getattr(record, f.name) == f.default
+        default = f.default if f.default_factory is MISSING else f.default_factory()
+        at_default = default is not MISSING and getattr(record, f.name) == default
         assert (f.name in stored) is not at_default
 
 

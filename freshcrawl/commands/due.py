@@ -42,19 +42,16 @@ class Command(ScrapyCommand):
     def _due(self, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
-        rows = [
-            row
-            for rows in cli.each_state(
-                config, opts.site, lambda state: queue(state, now, config.max_age_secs)
-            )
-            for row in rows
-            if row["due"] or opts.all
-        ]
+        waiting = cli.never_crawled(config, opts.site)
+        queues = [] if opts.site and waiting else cli.each_state(
+            config, opts.site, lambda state: queue(state, now, config.max_age_secs)
+        )  # fmt: skip
+        rows = [row for rows in queues for row in rows if row["due"] or opts.all]
         rows.sort(key=lambda row: (row["next_due"] or "", row["key"]))
         if opts.json:
             cli.print_json(rows)
         else:
-            print_queue(rows)
+            print_queue(rows, [site.name for site in waiting], now)
         return cli.OK
 
 
@@ -75,10 +72,13 @@ def queue(state: SiteState, now: float, max_age: float) -> list[dict[str, Any]]:
     ]
 
 
-def print_queue(rows: list[dict[str, Any]]) -> None:
-    """Print the queue for reading."""
-    if not rows:
+def print_queue(rows: list[dict[str, Any]], waiting: list[str], now: float) -> None:
+    """Print the queue for reading, and the sites that were never crawled."""
+    if not rows and not waiting:
         print("nothing is due")
     for row in rows:
-        when = "due" if row["due"] else row["next_due"]
-        print(f"{when:<26} every {cli.ago(row['interval_s']):<7} {row['status']:<8} {row['url']}")
+        due = "due now" if row["due"] else cli.when(row["next_due"], now)
+        every = f"every {cli.ago(row['interval_s'])}" if row["interval_s"] else "first check"
+        print(f"{due:<36} {every:<12} {row['status']:<8} {row['url']}")
+    for name in waiting:
+        print(f"{name} is not crawled yet: scrapy crawl docs -a site={name}")

@@ -82,11 +82,11 @@ class Command(ScrapyCommand):
         if opts.json:
             cli.print_json([hit.to_json() for hit in hits])
         else:
-            print_hits(hits)
+            print_hits(hits, now)
         return cli.OK
 
 
-def print_hits(hits: list[Hit]) -> None:
+def print_hits(hits: list[Hit], now: float) -> None:
     """Print hits for reading."""
     if not hits:
         print("no passage found")
@@ -95,8 +95,8 @@ def print_hits(hits: list[Hit]) -> None:
         print(f"   {hit.link}")
         stale = "  STALE" if hit.stale else ""
         print(
-            f"   checked {hit.last_checked}, changed {hit.last_changed}, "
-            f"indexed {hit.indexed_at}{stale}"
+            f"   checked {cli.when(hit.last_checked, now)}, changed "
+            f"{cli.when(hit.last_changed, now)}, indexed {cli.when(hit.indexed_at, now)}{stale}"
         )
         for line in excerpt(hit.text):
             print(f"   | {line}".rstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
@@ -10,8 +9,8 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
-from freshcrawl.core.schedule import is_due
-from freshcrawl.summary import run_summary
+from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
+from freshcrawl.summary import count, problem_lines, run_lines, run_outcome, standing_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -37,6 +36,12 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--check", action="store_true", help="exit 1, 3 or 4 if a site needs attention"
         )
+        parser.add_argument(
+            "--pages",
+            metavar="KIND",
+            choices=KINDS,
+            help=f"list the pages of a kind: {', '.join(KINDS)}",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the status."""
@@ -46,70 +51,80 @@ class Command(ScrapyCommand):
     def _status(self, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
-        sites = cli.each_state(
-            config, opts.site, lambda state: site_status(state, now, config.max_age_secs)
-        )
+
+        def look(state: SiteState) -> dict[str, Any]:
+            status = site_status(state, now, config.max_age_secs)
+            if opts.pages:
+                status["listed"] = listed(state, opts.pages, now, config.max_age_secs)
+            return status
+
+        waiting = cli.never_crawled(config, opts.site)
+        sites = [] if opts.site and waiting else cli.each_state(config, opts.site, look)
+        for site in waiting:
+            sites.append(never_crawled(site) | ({"listed": []} if opts.pages else {}))
+        sites.sort(key=lambda site: str(site["site"]))
         if opts.json:
             cli.print_json({"sites": sites})
         else:
-            print_status(sites)
+            print_status(sites, now, opts.pages or "")
         return cli.worst(check(site) for site in sites) if opts.check else cli.OK
 
 
-def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
-    """Return the status of one site as the contract has it."""
-    snapshot = state.corpus.snapshot()
-    try:
-        generation = snapshot.generation
-        info = snapshot.info() if generation else {}
-    finally:
-        snapshot.close()
-    records = state.pages()
-    live = [record for record in records.values() if record.status == Status.LIVE]
-    reports = state.reports()
-    staged = list(state.staged())
-    checked = [record.last_checked for record in live]
-    return {
-        "site": state.name,
-        "url": (state.site_table() or {}).get("url", ""),
-        "pages": dict(sorted(Counter(str(r.status) for r in records.values()).items())),
-        "due": sum(is_due(record, now, max_age) for record in records.values()),
-        "stale": sum(now - r.last_checked > max_age or bool(r.stale_reason) for r in live),
-        "staged": len(staged),
-        "held": sum(bool(entry.held) for entry in staged),
-        "chunks": info.get("chunks", 0),
-        "model": info.get("model", ""),
-        "generation": generation,
-        "oldest_check_s": round(now - min(checked), 1) if checked else None,
-        "index_lag_s": round(now - min(e.staged_at for e in staged), 1) if staged else 0.0,
-        "last_run": reports[-1].as_contract() if reports else None,
-    }
-
-
-def print_status(sites: list[dict[str, Any]]) -> None:
-    """Print the status for reading."""
+def print_status(sites: list[dict[str, Any]], now: float, kind: str = "") -> None:
+    """Print the status for reading, or the pages of a kind."""
     if not sites:
         print("no site yet: run scrapy crawl docs -a url=https://docs.example.com/")
     for site in sites:
-        pages = ", ".join(f"{count} {name}" for name, count in site["pages"].items()) or "no pages"
         print(f"{site['site']}  {site['url']}")
-        print(
-            f"  {pages}; {site['chunks']} chunks, generation {site['generation']}; "
-            f"{site['due']} due, {site['stale']} stale, {site['held']} held"
+        for line in _pages(site, kind) if kind else _site(site, now):
+            print(f"  {line}")
+
+
+def _site(site: dict[str, Any], now: float) -> list[str]:
+    run = site["last_run"]
+    if run is None:
+        return [f"not crawled yet: scrapy crawl docs -a site={site['site']}"]
+    by_status = sorted(site["pages"].items(), key=lambda pair: pair[0] != Status.LIVE)
+    pages = ", ".join(f"{number} {name}" for name, number in by_status) or "no pages"
+    index = f"{count(site['chunks'], 'passage')}, generation {site['generation']}"
+    lines = [
+        f"{pages}; {index}; {site['due']} due" if site["generation"] else f"{pages}; no answers"
+    ]
+    if site["oldest_check_s"] is not None:
+        lines.append(f"oldest check {cli.ago(site['oldest_check_s'])} ago")
+    if site["staged"] > site["held"]:
+        lines.append(f"{count(site['staged'] - site['held'], 'change')} found, to be published")
+    lines.append(f"last run {cli.when(run['started_at'], now)}: {run_outcome(run)}")
+    lines += [f"  {line}" for line in [*run_lines(run), *problem_lines(run, site["site"])]]
+    if not run["complete"] and run["status"] != "running":
+        seen = "no run has been complete yet"
+        if site["last_complete"]:
+            seen = f"last complete run: {cli.when(site['last_complete'], now)}"
+        lines.append(seen)
+    return [*lines, *standing_lines(site, site["site"])]
+
+
+def _pages(site: dict[str, Any], kind: str) -> list[str]:
+    """Return the pages of a kind, one a line, with their reasons."""
+    if not site["listed"]:
+        return [f"no page is {kind}"]
+    return [
+        "  ".join(
+            filter(
+                None,
+                (page["url"], page["status"] if kind != page["status"] else "", page["reason"]),
+            )
         )
-        if site["oldest_check_s"] is not None:
-            print(f"  oldest check {cli.ago(site['oldest_check_s'])} ago")
-        if site["last_run"]:
-            run = site["last_run"]
-            print(f"  last run {run['started_at']}: {run['status']}")
-            for line in run_summary(run):
-                print(f"    {line}")
+        for page in site["listed"]
+    ]
 
 
 def check(site: dict[str, Any]) -> int:
     """Return the exit code that a site's status stands for."""
     run = site["last_run"]
-    if run is None or run["status"] in {"failed", "killed"}:
+    if run is None:
+        return cli.INCOMPLETE
+    if run["status"] in {"failed", "killed"}:
         return cli.ERROR
     if site["held"]:
         return cli.HELD

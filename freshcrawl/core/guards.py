@@ -41,7 +41,8 @@ class Held:
     def reason(self) -> str:
         """The reason in words."""
         tail = "; more than half of the site: a person must decide" if self.needs_person else ""
-        return f"{self.pages} of {self.live} live pages in {self.kind}{tail}"
+        what = "would leave the answers" if self.kind == REMOVALS else "would change"
+        return f"{self.pages} of {self.live} live pages {what} ({self.kind}){tail}"
 
 
 def work_class(staged: Staged, live: bool) -> str:

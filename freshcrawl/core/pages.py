@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
@@ -49,6 +49,7 @@ class JsonRecord:
             f.name: value
             for f in fields(self)  # type: ignore[arg-type]
             if (value := getattr(self, f.name)) != f.default
+            and (value or f.default_factory is MISSING)
         }
 
     @classmethod
@@ -103,6 +104,12 @@ class PageRecord(JsonRecord):
     """How the body that the validators came with was read (extractor version, site's rules)."""
     shown_digest: str = ""
     """Digest of the last text with what the site calls volatile; tells ``cosmetic`` apart."""
+    size: int = -1
+    """Bytes of the last whole body, decompressed; -1: not known."""
+    churn: int = 0
+    """Checks in a row, up to the last one, that found another text."""
+    churn_tokens: list[list[str]] = field(default_factory=list)
+    """What the last of these checks replaced: pairs of old and new words."""
 
     @property
     def stale_reason(self) -> str:

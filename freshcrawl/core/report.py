@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import JsonRecord
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 TIMES = ("started_at", "finished_at")
+SAVED = ("saved_requests", "saved_downloads", "saved_bytes", "saved_chunks")
+ENDED_EARLY = "the run ended early"
+"""Start of the reason for which such a run is not complete."""
+URLS_KEPT = 20
+URL_KINDS = ("new", "changed", "moved", "gone", "hidden", "rejected", "failed")
+"""Verdicts whose pages the report names."""
 
 
 @dataclass(slots=True)
@@ -20,16 +29,25 @@ class RunReport(JsonRecord):
     finished_at: float = 0.0
     status: str = "running"
     """running, ok, failed; killed once a later run finds that it never ended."""
+    finish_reason: str = ""
+    """``finished``, or what ended the run early, in Scrapy's words (``shutdown``)."""
     full: bool = False
+    dry_run: bool = False
+    first_crawl: bool = False
+    """Nothing of the site was published before."""
     complete: bool = False
     incomplete_reasons: list[str] = field(default_factory=list)
     held: int = 0
     """Pages whose staged work is held."""
     held_reasons: list[str] = field(default_factory=list)
+    held_classes: list[str] = field(default_factory=list)
+    """Guards that hold them: removals, changes."""
     error: str = ""
     discovered: int = 0
     """Keys that a source lists."""
     not_due: int = 0
+    asked: int = 0
+    """Pages that were asked for, with or without an answer."""
     fetched: int = 0
     """Page requests that got an answer, 304 and errors of the server included."""
     not_modified: int = 0
@@ -51,9 +69,23 @@ class RunReport(JsonRecord):
     chunks_embedded: int = 0
     chunks_reused: int = 0
     chunks_removed: int = 0
+    chunks_to_embed: int = 0
+    """Passages that a dry run found, and that no vector is kept of."""
     bytes_downloaded: int = 0
     page_bytes: int = 0
     """Bytes of page bodies, decompressed; a 304 has none."""
+    recrawl_requests: int = 0
+    """Pages that a full recrawl would have asked for: those that are listed or published."""
+    recrawl_bytes: int = 0
+    """Bytes of their bodies, decompressed."""
+    recrawl_chunks: int = 0
+    """Passages that are published at the end."""
+    stale: int = 0
+    stale_reasons: dict[str, int] = field(default_factory=dict)
+    changing: list[dict[str, Any]] = field(default_factory=list)
+    """Pages that change at every check: ``url``, ``runs`` in a row, ``tokens``."""
+    urls: dict[str, list[str]] = field(default_factory=dict)
+    """The first pages by verdict; the counters have the whole number."""
     generation: int = 0
     torch_imported: bool = False
     """Whether the process loaded the embedding library."""
@@ -62,6 +94,41 @@ class RunReport(JsonRecord):
     def duration_s(self) -> float:
         """Seconds from start to end; 0 while running."""
         return round(max(self.finished_at - self.started_at, 0.0), 3) if self.finished_at else 0.0
+
+    @property
+    def saves(self) -> bool:
+        """Whether a comparison with a full recrawl says anything: not where the run was cut off."""
+        cut_off = self.finish_reason != "finished" or (self.incomplete_reasons and not self.asked)
+        return not (self.first_crawl or self.dry_run or cut_off)
+
+    @property
+    def saved_requests(self) -> int:
+        """Pages that a full recrawl would have asked for and this run did not."""
+        return self._saved(self.recrawl_requests, self.asked)
+
+    @property
+    def saved_downloads(self) -> int:
+        """Pages that a full recrawl would have downloaded and this run did not."""
+        return self._saved(self.recrawl_requests, self.asked - self.not_modified)
+
+    @property
+    def saved_bytes(self) -> int:
+        """Bytes of page bodies that a full recrawl would have read and this run did not."""
+        return self._saved(self.recrawl_bytes, self.page_bytes)
+
+    @property
+    def saved_chunks(self) -> int:
+        """Passages that a full recrawl would have embedded and this run did not."""
+        return self._saved(self.recrawl_chunks, self.chunks_embedded)
+
+    def _saved(self, whole: int, spent: int) -> int:
+        return max(whole - spent, 0) if self.saves else 0
+
+    def name_pages(self, found: Mapping[str, str]) -> None:
+        """Take the first URLs of each verdict; ``found`` has the verdict by URL."""
+        for url, kind in sorted(found.items()):
+            if kind in URL_KINDS and len(self.urls.setdefault(kind, [])) < URLS_KEPT:
+                self.urls[kind].append(url)
 
     def incomplete(self, reason: str) -> None:
         """Note once why the run did not see the whole site."""
@@ -73,7 +140,8 @@ class RunReport(JsonRecord):
         data = {name: getattr(self, name) for name in self.__slots__}
         for name in TIMES:
             data[name] = iso(data[name])
-        return {**data, "duration_s": self.duration_s}
+        data["duration_s"] = self.duration_s
+        return data | {name: getattr(self, name) for name in SAVED}
 
 
 def iso(moment: float) -> str | None:

@@ -1,0 +1,55 @@
+"""Which pages may be out of date, and which change at every check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import PageRecord, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TOO_OLD = "not checked within FRESHCRAWL_MAX_AGE_SECS"
+CHURN_RUNS = 3
+"""Checks in a row that must find another text before a page counts as always changing."""
+CHANGING_KEPT = 10
+
+
+def stale_reason(record: PageRecord, now: float, max_age: float) -> str:
+    """Return why the published text of a page may be out of date, "" if it is not published."""
+    if record.status != Status.LIVE:
+        return ""
+    too_old = now - record.last_checked > max_age
+    return record.stale_reason or (TOO_OLD if too_old else "")
+
+
+def stale_reasons(records: Iterable[PageRecord], now: float, max_age: float) -> dict[str, int]:
+    """Return how many pages are stale for each reason, the most frequent first."""
+    count = Counter(stale_reason(record, now, max_age) for record in records)
+    del count[""]
+    return dict(count.most_common())
+
+
+def is_changing(record: PageRecord) -> bool:
+    """Tell whether a live page changed at each of its last checks."""
+    return record.status == Status.LIVE and record.churn >= CHURN_RUNS
+
+
+def changing(records: Iterable[PageRecord]) -> list[dict[str, Any]]:
+    """Return ``url``, ``runs`` in a row and ``tokens`` of the pages that change at every check.
+
+    ``tokens`` are pairs ``[old words, new words]``. The longest runs come first, ten at most.
+    """
+    found = sorted(filter(is_changing, records), key=lambda r: (-r.churn, r.key))
+    return [
+        {"url": record.url, "runs": record.churn, "tokens": record.churn_tokens}
+        for record in found[:CHANGING_KEPT]
+    ]
+
+
+def all_bytes(sizes: Iterable[int]) -> int:
+    """Return the sum of the sizes of pages; one that is not known (-1) counts as their mean."""
+    given = list(sizes)
+    known = [size for size in given if size >= 0]
+    return round(sum(known) / len(known) * len(given)) if known else 0

@@ -1,0 +1,227 @@
+"""What is known of one page, in words; and why nothing is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.cli import ago, when
+from freshcrawl.config import ConfigError
+from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
+from freshcrawl.core.listings import Listings
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.report import iso
+from freshcrawl.core.schedule import CHANGES, LESSONS, is_due
+from freshcrawl.core.urls import url_key
+from freshcrawl.site_status import would_become
+from freshcrawl.sites import make_site
+from freshcrawl.summary import amount, changing_words, count, release_command
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from freshcrawl.core.listings import Source
+    from freshcrawl.core.pages import PageRecord, Staged
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
+
+
+WHY_SO_OFTEN = {
+    Verdict.NEW: ", the first time after half of that or more, so that not all come at once",
+    **dict.fromkeys(CHANGES, "; each change that is found halves that"),
+    **dict.fromkeys(LESSONS - CHANGES, "; each check that finds no change doubles that"),
+    Verdict.GONE: ", and at least once a day until its removal is confirmed",
+}
+"""What the verdict of the last check says of the interval."""
+
+
+def explain(state: SiteState, url: str, now: float, max_age: float) -> dict[str, Any] | None:
+    """Return what a site knows of a URL, or None if it does not know it.
+
+    Raises:
+        ConfigError: it is not the URL of a page.
+    """
+    table = state.site_table()
+    if table is None:
+        return None
+    site = make_site(table, f"state of {state.name}")
+    try:
+        key = url_key(url, site.rules)
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
+    record = state.pages().get(key)
+    if record is None:
+        return None
+    sources = Listings(state.sources()).sources_of(key)
+    staged = next((entry for entry in state.staged() if entry.key == key), None)
+    return {
+        "site": state.name,
+        **_record(record, sources, now, max_age),
+        **_published(state, key),
+        "staged": staged and _staged(staged),
+    }
+
+
+def _record(
+    record: PageRecord, sources: list[Source], now: float, max_age: float
+) -> dict[str, Any]:
+    seen = max([record.last_seen, *(source.read_at for source in sources)])
+    return {
+        "key": record.key,
+        "url": record.url,
+        "status": record.status,
+        "reason": record.reason,
+        "stale_reason": stale_reason(record, now, max_age),
+        "alias_of": record.alias_of,
+        "sources": [{"id": s.id, "read_at": iso(s.read_at)} for s in sources],
+        "first_seen": iso(record.first_seen),
+        "last_seen": iso(seen),
+        "last_checked": iso(record.last_checked),
+        "last_attempt": iso(record.last_attempt),
+        "last_verdict": record.last_verdict,
+        "next_due": iso(record.next_due),
+        "due": is_due(record, now, max_age),
+        "interval_s": record.interval,
+        "checks": record.checks,
+        "changes": record.changes,
+        "failures": record.failures,
+        "missing_runs": record.missing_runs,
+        "etag": record.etag,
+        "last_modified": record.last_modified,
+        "lastmod": record.lastmod,
+        "size": None if record.size < 0 else record.size,
+        "churn": record.churn,
+        "churn_tokens": record.churn_tokens,
+    }
+
+
+def _published(state: SiteState, key: str) -> dict[str, Any]:
+    snapshot = state.corpus.snapshot()
+    try:
+        page = snapshot.page(key)
+        return {
+            "last_changed": iso(page.changed_at) if page else None,
+            "indexed_at": iso(snapshot.published_at(page.from_gen)) if page else None,
+            "title": page.title if page else "",
+            "content_digest": page.digest if page else "",
+            "chunks": sum(1 for _ in snapshot.chunks(key)),
+        }
+    finally:
+        snapshot.close()
+
+
+def _staged(entry: Staged) -> dict[str, Any]:
+    return {"status": entry.status, "held": entry.held, "words": would_become(entry)}
+
+
+def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
+    """Return an explanation for reading, a line each."""
+    why = f" ({page['reason']})" if page["reason"] else ""
+    answers = f"; {count(page['chunks'], 'passage')} in the answers" if page["chunks"] else ""
+    body = f"; {amount(page['size'])} when last read" if page["size"] else ""
+    lines = [
+        page["url"],
+        f"  site {page['site']}, key {page['key']}",
+        f"  {page['status']}{why}{answers or '; not in the answers'}{body}",
+    ]
+    if page["stale_reason"]:
+        lines.append(f"  stale: {page['stale_reason']}")
+    lines += [f"  {line}" for line in (*_listed(page, now), *_checks(page, now))]
+    lines.append(f"  {schedule_words(page, now)}")
+    if page["churn"] >= CHURN_RUNS:
+        words = changing_words({**page, "runs": page["churn"], "tokens": page["churn_tokens"]})
+        lines.append(f"  changes on every run: {words}")
+    if page["etag"] or page["last_modified"]:
+        lines.append(f"  ETag {page['etag'] or '-'}, Last-Modified {page['last_modified'] or '-'}")
+    if page["staged"]:
+        lines.append(f"  {_waiting(page['site'], page['staged'])}")
+    return lines
+
+
+def _listed(page: Mapping[str, Any], now: float) -> list[str]:
+    lines = [f"listed by {s['id']}, read {when(s['read_at'], now)}" for s in page["sources"]]
+    if lines:
+        return lines
+    runs = page["missing_runs"]
+    return [f"listed nowhere, as {count(runs, 'run')} found" if runs else "listed nowhere"]
+
+
+def _checks(page: Mapping[str, Any], now: float) -> list[str]:
+    if not page["last_attempt"]:
+        return ["never checked"]
+    tried = f"tried {when(page['last_attempt'], now)}"
+    if not page["last_checked"]:
+        checked = f"never checked with success; {tried}: {page['last_verdict']}"
+    elif page["failures"]:
+        checked = f"checked {when(page['last_checked'], now)}; {tried}: {page['last_verdict']}"
+    else:
+        checked = f"checked {when(page['last_checked'], now)}: {page['last_verdict']}"
+    counts = f"{count(page['checks'], 'check')}, {count(page['changes'], 'change')}"
+    if page["failures"]:
+        counts += f", {count(page['failures'], 'failure')} in a row"
+    lines = [f"{checked}; {counts}"]
+    if page["indexed_at"]:
+        changed = when(page["last_changed"], now)
+        lines.append(f"changed {changed}, indexed {when(page['indexed_at'], now)}")
+    return lines
+
+
+def schedule_words(page: Mapping[str, Any], now: float) -> str:
+    """Return when a page is checked next, how often, and why so."""
+    if not page["last_attempt"]:
+        return "first check due now"
+    next_check = "due now" if page["due"] else f"next check {when(page['next_due'], now)}"
+    return f"{next_check}; {_interval(page)}"
+
+
+def _interval(page: Mapping[str, Any]) -> str:
+    if page["status"] == Status.GONE:
+        return "pages that are gone are looked at rarely"
+    if page["failures"]:
+        why = ", and sooner while checks fail: up to a day apart"
+    elif page["status"] == Status.HIDDEN:
+        why = ", and at least once a day until it is back or gone for good"
+    else:
+        why = WHY_SO_OFTEN.get(page["last_verdict"], "")
+    return f"checked every {ago(page['interval_s'])}{why}"
+
+
+def _waiting(site: str, staged: Mapping[str, Any]) -> str:
+    if staged["held"]:
+        return (
+            f"held by the guard on {staged['held']}: {staged['words']}. To let it and all others "
+            f"go: {release_command(site, [staged['held']])}"
+        )
+    live = staged["status"] == Status.LIVE
+    return f"a later run publishes what was found: {'new text' if live else staged['words']}"
+
+
+def why_unknown(url: str, sites: Mapping[str, SiteConfig], states: Mapping[str, SiteState]) -> str:
+    """Return why no site knows a URL.
+
+    Args:
+        url: the URL that was asked for.
+        sites: the sites to consider, by name.
+        states: the opened states of those that were crawled.
+    """
+    covering = [site for _, site in sorted(sites.items()) if site.scope.contains(url)]
+    if not sites:
+        return "there is none yet: run scrapy crawl docs -a url=https://docs.example.com/"
+    if not covering:
+        roots = ", ".join(f"{name} ({site.scope.root})" for name, site in sorted(sites.items()))
+        return f"it is below none of {roots}"
+    site = max(covering, key=lambda site: len(site.scope.prefix))
+    return f"it would be a page of {site.name}, but {_why_not(site, states.get(site.name))}"
+
+
+def _why_not(site: SiteConfig, state: SiteState | None) -> str:
+    reports = state.reports() if state else []
+    if state is None or not reports:
+        return f"that is not crawled yet: scrapy crawl docs -a site={site.name}"
+    kinds = {source.kind for source in state.sources()}
+    if reports[-1].incomplete_reasons:
+        return (
+            f"its last run did not see the whole site: {'; '.join(reports[-1].incomplete_reasons)}"
+        )
+    if "page" in kinds or "start" in kinds:
+        return "no page that was read links to it"
+    return 'its sitemaps do not list it, and links are followed only with discovery = "links"'

@@ -1,0 +1,119 @@
+"""What is known of a whole site now: counts, ages, pages of a kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale_reasons
+from freshcrawl.core.pages import PageRecord, Staged, Status
+from freshcrawl.core.report import iso
+from freshcrawl.core.schedule import is_due
+from freshcrawl.summary import pairs_words
+
+if TYPE_CHECKING:
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
+
+KINDS = (*(str(status) for status in Status), "held", "stale", "due", "changing")
+"""Kinds of pages that can be listed: statuses, and states that cut across them."""
+
+
+def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
+    """Return the status of one site as the contract has it."""
+    snapshot = state.corpus.snapshot()
+    try:
+        generation = snapshot.generation
+        info = snapshot.info() if generation else {}
+    finally:
+        snapshot.close()
+    records = state.pages()
+    reports = state.reports()
+    staged = list(state.staged())
+    held = [entry.held for entry in staged if entry.held]
+    checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
+    stale = stale_reasons(records.values(), now, max_age)
+    complete = [report.finished_at for report in reports if report.complete]
+    return {
+        **_nothing(state.name, (state.site_table() or {}).get("url", "")),
+        "pages": dict(sorted(Counter(str(r.status) for r in records.values()).items())),
+        "due": sum(is_due(record, now, max_age) for record in records.values()),
+        "stale": sum(stale.values()),
+        "stale_reasons": stale,
+        "changing": changing(records.values()),
+        "staged": len(staged),
+        "held": len(held),
+        "held_classes": sorted(set(held)),
+        "held_reasons": reports[-1].held_reasons if held and reports else [],
+        "chunks": info.get("chunks", 0),
+        "model": info.get("model", ""),
+        "generation": generation,
+        "oldest_check_s": round(now - min(checked), 1) if checked else None,
+        "index_lag_s": round(now - min(e.staged_at for e in staged), 1) if staged else 0.0,
+        "last_complete": iso(max(complete, default=0.0)),
+        "last_run": reports[-1].as_contract() if reports else None,
+    }
+
+
+def never_crawled(site: SiteConfig) -> dict[str, Any]:
+    """Return the status of a site of ``sites.toml`` that has no state yet."""
+    return _nothing(site.name, site.url)
+
+
+def _nothing(name: str, url: str) -> dict[str, Any]:
+    return {
+        "site": name,
+        "url": url,
+        "pages": {},
+        "due": 0,
+        "stale": 0,
+        "stale_reasons": {},
+        "changing": [],
+        "staged": 0,
+        "held": 0,
+        "held_classes": [],
+        "held_reasons": [],
+        "chunks": 0,
+        "model": "",
+        "generation": 0,
+        "oldest_check_s": None,
+        "index_lag_s": 0.0,
+        "last_complete": None,
+        "last_run": None,
+    }
+
+
+def listed(state: SiteState, kind: str, now: float, max_age: float) -> list[dict[str, Any]]:
+    """Return the pages of one of ``KINDS`` by key: ``key``, ``url``, ``status``, ``reason``."""
+    held = {entry.key: entry for entry in state.staged() if entry.held}
+    rows = []
+    for key, record in sorted(state.pages().items()):
+        if kind == "held":
+            reason = would_become(held[key]) if key in held else None
+        else:
+            reason = _reason(record, kind, now, max_age)
+        if reason is not None:
+            row = {"key": key, "url": record.url, "status": str(record.status), "reason": reason}
+            rows.append(row)
+    return rows
+
+
+def _reason(record: PageRecord, kind: str, now: float, max_age: float) -> str | None:
+    """Return why a page is of a kind, None if it is not."""
+    if kind == "stale":
+        return stale_reason(record, now, max_age) or None
+    if kind == "changing":
+        return pairs_words(record.churn_tokens) if is_changing(record) else None
+    if kind == "due":
+        if not is_due(record, now, max_age):
+            return None
+        return record.reason if record.last_attempt else "never checked"
+    return record.reason if record.status == kind else None
+
+
+def would_become(entry: Staged) -> str:
+    """Return in words what staged work would do."""
+    if entry.status == Status.LIVE:
+        return "its text would change"
+    why = f": {entry.reason}" if entry.reason else ""
+    return f"would become {entry.status}{why}"

@@ -1,0 +1,84 @@
+"""Which pages are stale, which always change, and what a full recrawl would weigh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from freshcrawl.core.freshness import (
+    CHANGING_KEPT,
+    CHURN_RUNS,
+    TOO_OLD,
+    all_bytes,
+    changing,
+    is_changing,
+    stale_reason,
+    stale_reasons,
+)
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+
+NOW, MAX_AGE = 1_000_000.0, 1_000.0
+
+
+def record(key: str = "k", **values: Any) -> PageRecord:
+    return PageRecord(
+        key, f"u/{key}", **{"status": Status.LIVE, "last_checked": NOW - 10, **values}
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({}, ""),
+        ({"last_checked": NOW - MAX_AGE}, ""),
+        ({"last_checked": NOW - MAX_AGE - 1}, TOO_OLD),
+        ({"failures": 1, "reason": "HTTP 503"}, "HTTP 503"),
+        ({"failures": 9, "reason": "HTTP 503", "last_checked": 0.0}, "HTTP 503"),
+        ({"last_verdict": Verdict.GONE, "reason": "410"}, "410"),
+        ({"status": Status.HIDDEN, "failures": 1, "reason": "HTTP 503"}, ""),
+        ({"status": Status.PENDING, "last_checked": 0.0}, ""),
+    ],
+)
+def test_why_a_page_is_stale(values: dict[str, Any], reason: str) -> None:
+    assert stale_reason(record(**values), NOW, MAX_AGE) == reason
+
+
+def test_reasons_are_counted_the_most_frequent_first() -> None:
+    pages = [
+        record(failures=1, reason="TimeoutError"),
+        *(record(failures=1, reason="HTTP 503") for _ in range(2)),
+        record(),
+    ]
+    assert list(stale_reasons(pages, NOW, MAX_AGE).items()) == [
+        ("HTTP 503", 2),
+        ("TimeoutError", 1),
+    ]
+    assert stale_reasons([record()], NOW, MAX_AGE) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"churn": CHURN_RUNS - 1}, False),
+        ({"churn": CHURN_RUNS}, True),
+        ({"churn": CHURN_RUNS, "status": Status.GONE}, False),
+    ],
+)
+def test_pages_that_change_at_every_check(values: dict[str, Any], found: bool) -> None:
+    assert is_changing(record(**values)) is found
+
+
+def test_the_longest_runs_come_first_and_only_some() -> None:
+    pages = [record(f"p{n:02}", churn=n, churn_tokens=[["1", "2"]]) for n in range(20)]
+    found = changing(pages)
+    assert found[0] == {"url": "u/p19", "runs": 19, "tokens": [["1", "2"]]}
+    assert [page["runs"] for page in found] == list(range(19, 19 - CHANGING_KEPT, -1))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total"),
+    [([], 0), ([10, 20], 30), ([10, 20, -1], 45), ([-1, -1], 0), ([0, -1], 0), ([1, 2, -1], 4)],
+)
+def test_sizes_that_are_not_known_count_as_the_mean(sizes: list[int], total: int) -> None:
+    assert all_bytes(sizes) == total

@@ -1,0 +1,160 @@
+"""What is said of one page, for every kind of record: plain words, and nothing that is not so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from freshcrawl.config import ConfigError
+from freshcrawl.core.freshness import TOO_OLD
+from freshcrawl.core.listings import Source
+from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.report import RunReport
+from freshcrawl.explanation import explain, page_lines, why_unknown
+from freshcrawl.sites import make_site
+from freshcrawl.state import open_in_memory
+from tests.support.runs import ROOT, Bench, key_of
+
+if TYPE_CHECKING:
+    from freshcrawl.state import SiteState
+
+HOUR, DAY = 3_600.0, 86_400.0
+NOW, MAX_AGE = 10_000_000.0, 60 * DAY
+SITE = make_site({"name": "docs", "url": ROOT}, "test")
+CHECKED: dict[str, Any] = {
+    "status": Status.LIVE, "last_checked": NOW - HOUR, "last_attempt": NOW - HOUR, "checks": 4,
+    "changes": 1, "interval": 3 * DAY, "next_due": NOW + 2 * DAY, "last_verdict": "unchanged",
+}  # fmt: skip
+FAILING = {**CHECKED, "last_checked": NOW - 5 * DAY, "failures": 2, "last_verdict": "failed"}
+GONE = Staged(key_of("a"), f"{ROOT}a", Status.GONE, "gone", NOW, reason="410")
+TEXT = Staged(key_of("a"), f"{ROOT}a", Status.LIVE, "changed", NOW)
+
+
+def state_with(record: PageRecord | None, staged: Staged | None = None) -> SiteState:
+    state = open_in_memory("docs")
+    state.records.put("meta:site", SITE.to_json())
+    if record is not None:
+        state.records.put(f"page:{record.key}", record.to_json())
+    if staged is not None:
+        state.records.put(f"staged:{staged.key}", staged.to_json())
+    return state
+
+
+def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
+    record = PageRecord(key_of("a"), f"{ROOT}a", **values)
+    found = explain(state_with(record, staged), f"{ROOT}a", NOW, MAX_AGE)
+    assert found is not None
+    return "\n".join(page_lines(found, NOW))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, ["pending; not in the answers", "never checked", "first check due now"]),
+        ({}, ["listed nowhere"]),
+        (CHECKED, ["checked 60 min ago (1970", ": unchanged; 4 checks, 1 change", "every 3 d"]),
+        (CHECKED, ["next check in 2 d (1970-", "finds no change doubles that"]),
+        ({**CHECKED, "last_verdict": Verdict.CHANGED}, ["each change that is found halves that"]),
+        ({**CHECKED, "last_verdict": Verdict.NEW, "checks": 1}, ["1 check,", "not all come at"]),
+        ({**CHECKED, "next_due": NOW - 1}, ["due now; checked every 3 d"]),
+        ({**CHECKED, "size": 2_500}, ["2.5 kB when last read"]),
+        ({**CHECKED, "missing_runs": 1}, ["listed nowhere, as 1 run found"]),
+        ({**CHECKED, "etag": '"x"'}, ['ETag "x", Last-Modified -']),
+        ({**CHECKED, "last_checked": NOW - 61 * DAY}, [f"stale: {TOO_OLD}"]),
+        ({**FAILING, "reason": "HTTP 503"}, ["live (HTTP 503)", "stale: HTTP 503"]),
+        (FAILING, ["checked 5 d ago", "; tried 60 min ago", ": failed;", "2 failures in a row"]),
+        (FAILING, ["sooner while checks fail"]),
+        (
+            {**FAILING, "status": Status.PENDING, "last_checked": 0.0, "checks": 2},
+            ["never checked with success; tried 60 min ago"],
+        ),
+        ({**CHECKED, "status": Status.GONE, "last_verdict": "gone"}, ["looked at rarely"]),
+        ({**CHECKED, "status": Status.HIDDEN, "last_verdict": "gone"}, ["at least once a day"]),
+        (
+            {**CHECKED, "churn": 3, "churn_tokens": [["1", "2"]], "last_verdict": "changed"},
+            [f'changes on every run: {ROOT}a (3 checks in a row): "1" -> "2"'],
+        ),
+    ],
+)  # fmt: skip
+def test_words(values: dict[str, Any], expected: list[str]) -> None:
+    text = words_of(values)
+    for words in expected:
+        assert words in text
+    for odd in ("None", " 0 s", "0 runs", "1 runs", "1 checks", "ago ago"):
+        assert odd not in text
+    assert ("changes on every run" in text) == ("churn" in values)
+
+
+@pytest.mark.parametrize(
+    ("staged", "words"),
+    [
+        (
+            replace(GONE, held="removals"),
+            "held by the guard on removals: would become gone: 410. To let it and all others go: "
+            "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
+        ),
+        (
+            replace(TEXT, held="changes"),
+            "held by the guard on changes: its text would change. To let it and all others go: "
+            "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_CHANGED_RATIO=1",
+        ),
+        (GONE, "a later run publishes what was found: would become gone: 410"),
+        (TEXT, "a later run publishes what was found: new text"),
+    ],
+)
+def test_words_of_what_waits(staged: Staged, words: str) -> None:
+    assert words in words_of(CHECKED, staged)
+
+
+def test_words_of_what_is_published() -> None:
+    bench = Bench()
+    bench.publish("a")
+    bench.state.records.put("meta:site", SITE.to_json())
+    source = Source("sitemap:s.xml", "sitemap_root", bench.clock.time)
+    bench.state.records.put("source:sitemap:s.xml", source.to_json())
+    bench.state.records.put("listing:sitemap:s.xml", {"keys": [key_of("a")]})
+    found = explain(bench.state, f"{ROOT}a", bench.clock.time + 2 * HOUR, MAX_AGE)
+    assert found is not None
+    text = "\n".join(page_lines(found, bench.clock.time + 2 * HOUR))
+    assert "listed by sitemap:s.xml, read 2 h ago (1970" in text
+
+
+def reported(*reasons: str, kind: str = "sitemap_root", runs: int = 1) -> SiteState:
+    state = state_with(None)
+    source = Source("s", kind, NOW)
+    state.records.put("source:s", source.to_json())
+    for number in range(runs):
+        report = RunReport(f"r{number}", NOW, incomplete_reasons=list(reasons))
+        state.records.put(f"run:{report.run_id}", report.to_json())
+    return state
+
+
+@pytest.mark.parametrize(
+    ("url", "state", "words"),
+    [
+        (f"{ROOT}x", None, "a page of docs, but that is not crawled yet: scrapy crawl docs"),
+        (f"{ROOT}x", reported(runs=0), "not crawled yet"),
+        (f"{ROOT}x", reported(), "its sitemaps do not list it"),
+        (f"{ROOT}x", reported(kind="page"), "no page that was read links to it"),
+        (f"{ROOT}x", reported("sitemap s: HTTP 500"), "see the whole site: sitemap s: HTTP"),
+        ("https://other.example.com/x", reported(), f"it is below none of docs ({ROOT})"),
+    ],
+)  # fmt: skip
+def test_why_a_page_is_not_known(url: str, state: SiteState | None, words: str) -> None:
+    states = {} if state is None else {"docs": state}
+    assert words in why_unknown(url, {"docs": SITE}, states)
+
+
+def test_the_narrowest_site_is_named_and_none_at_all() -> None:
+    inner = make_site({"name": "inner", "url": f"{ROOT}api/"}, "test")
+    sites = {"docs": SITE, "inner": inner}
+    assert "a page of inner" in why_unknown(f"{ROOT}api/x", sites, {})
+    assert "a page of docs" in why_unknown(f"{ROOT}x", sites, {})
+    assert "there is none yet" in why_unknown(f"{ROOT}x", {}, {})
+
+
+def test_what_is_no_url_is_an_error_of_usage() -> None:
+    with pytest.raises(ConfigError, match="is not a URL of a page"):
+        explain(state_with(None), "ftp://x", NOW, MAX_AGE)
