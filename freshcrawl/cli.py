@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.sites import load_sites
+from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError

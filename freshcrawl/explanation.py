@@ -13,7 +13,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.site_status import would_become
-from freshcrawl.sites import make_site
+from freshcrawl.site_tables import make_site
 from freshcrawl.summary import amount, changing_words, count, release_command
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import RunReport
 from freshcrawl.explanation import explain, page_lines, why_unknown
-from freshcrawl.sites import make_site
+from freshcrawl.site_tables import make_site
 from freshcrawl.state import open_in_memory
 from tests.support.runs import ROOT, Bench, key_of
 
