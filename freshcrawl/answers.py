@@ -13,7 +13,7 @@ from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.memory import MemoryIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Snapshot, VectorIndex
@@ -72,9 +72,17 @@ class Clocks:
 
 
 def search(
-    states: list[SiteState], embedder: Embedder, text: str, k: int, *, now: float, max_age: float
+    states: list[SiteState],
+    embedder: Embedder,
+    text: str,
+    k: int,
+    *,
+    now: float,
+    max_ages: Mapping[str, float],
 ) -> list[Hit]:
     """Return the ``k`` best passages of all sites, best first, by cosine.
+
+    ``max_ages`` gives, by name of a site, the seconds after which an answer is stale.
 
     Raises:
         StoreError: a site is indexed with another model.
@@ -83,7 +91,7 @@ def search(
     hits = [
         hit
         for state in states
-        for hit in _search_site(state, embedder.model, vector, k, (now, max_age))
+        for hit in _search_site(state, embedder.model, vector, k, (now, max_ages[state.name]))
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.link))[:k]
 

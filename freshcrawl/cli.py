@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
+from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
@@ -106,17 +107,33 @@ def chosen_sites(config: Config, site: str) -> list[str]:
     return [site] if site else site_names(config)
 
 
-def each_state(config: Config, site: str, work: Callable[[SiteState], Any]) -> list[Any]:
+def settings_of(config: Config, state: SiteState) -> Config:
+    """Return the settings of a site: those of its table in ``sites.toml``, else of its last run.
+
+    Raises:
+        ConfigError: the file cannot be used.
+    """
+    site = load_sites(config).get(state.name)
+    table = state.site_table()
+    if site is None and table is not None:
+        site = make_site(table, f"state of {state.name}")
+    return config.for_site(site.policies) if site else config
+
+
+def each_state(config: Config, site: str, work: Callable[[SiteState, Config], Any]) -> list[Any]:
     """Return what ``work`` gives for each chosen site, opened for reading one by one.
+
+    ``work`` is called with the site's state and its settings.
 
     Raises:
         StoreError: a site has no state or it cannot be read.
+        ConfigError: ``sites.toml`` cannot be used.
     """
     results = []
     for name in chosen_sites(config, site):
         state = open_for_reading(config, name)
         try:
-            results.append(work(state))
+            results.append(work(state, settings_of(config, state)))
         finally:
             state.close()
     return results

@@ -210,7 +210,10 @@ def why_unknown(url: str, sites: Mapping[str, SiteConfig], states: Mapping[str, 
         roots = ", ".join(f"{name} ({site.scope.root})" for name, site in sorted(sites.items()))
         return f"it is below none of {roots}"
     site = max(covering, key=lambda site: len(site.scope.prefix))
-    return f"it would be a page of {site.name}, but {_why_not(site, states.get(site.name))}"
+    why = "its allow, deny or urls in sites.toml leave it out"
+    if site.key_of(url) is not None:
+        why = _why_not(site, states.get(site.name))
+    return f"it would be a page of {site.name}, but {why}"
 
 
 def _why_not(site: SiteConfig, state: SiteState | None) -> str:

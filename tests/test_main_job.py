@@ -120,7 +120,9 @@ def test_questions_find_their_page(
     state = open_for_reading(config, docs.name)
     missed = []
     for question in questions:
-        hits = search([state], embedder, question["question"], 5, now=0.0, max_age=DAY)
+        hits = search(
+            [state], embedder, question["question"], 5, now=0.0, max_ages={docs.name: DAY}
+        )
         found = [hit.url.removeprefix(docs.site.url) for hit in hits]
         if not set(found) & set(question["pages"]):
             missed.append((question["id"], found))

@@ -44,7 +44,7 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
         queues = [] if opts.site and waiting else cli.each_state(
-            config, opts.site, lambda state: queue(state, now, config.max_age_secs)
+            config, opts.site, lambda state, own: queue(state, now, own.max_age_secs)
         )  # fmt: skip
         rows = [row for rows in queues for row in rows if row["due"] or opts.all]
         rows.sort(key=lambda row: (row["next_due"] or "", row["key"]))

@@ -55,7 +55,7 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
         pages = [] if opts.site and waiting else cli.each_state(
-            config, opts.site, lambda state: explain(state, url, now, config.max_age_secs)
+            config, opts.site, lambda state, own: explain(state, url, now, own.max_age_secs)
         )  # fmt: skip
         found = [page for page in pages if page is not None]
         if opts.json:

@@ -14,6 +14,7 @@ from freshcrawl.clock import make_clock
 if TYPE_CHECKING:
     import argparse
 
+    from freshcrawl.config import Config
     from freshcrawl.state import SiteState
 
 
@@ -45,8 +46,8 @@ class Command(ScrapyCommand):
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
 
-        def export(state: SiteState) -> None:
-            for row in export_rows(state, now=now, max_age=config.max_age_secs):
+        def export(state: SiteState, own: Config) -> None:
+            for row in export_rows(state, now=now, max_age=own.max_age_secs):
                 print(json.dumps(row, ensure_ascii=False))
 
         cli.each_state(config, site, export)

@@ -65,7 +65,6 @@ class Command(ScrapyCommand):
 
     def _query(self, text: str, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
-        max_age = config.max_age_secs if opts.max_age is None else opts.max_age
         names = cli.chosen_sites(config, opts.site)
         if not names:
             raise StoreError("nothing is indexed yet: run scrapy crawl docs -a url=https://...")
@@ -75,7 +74,13 @@ class Command(ScrapyCommand):
             if not any(has_answers(state) for state in states):
                 raise StoreError(f"nothing is indexed yet of {', '.join(names)}: see scrapy status")
             now = make_clock(config.clock_offset_secs)()
-            hits = search(states, make_embedder(config), text, opts.k, now=now, max_age=max_age)
+            max_ages = {
+                state.name: cli.settings_of(config, state).max_age_secs
+                if opts.max_age is None
+                else opts.max_age
+                for state in states
+            }
+            hits = search(states, make_embedder(config), text, opts.k, now=now, max_ages=max_ages)
         finally:
             for state in states:
                 state.close()

@@ -15,6 +15,7 @@ from freshcrawl.summary import count, problem_lines, run_lines, run_outcome, sta
 if TYPE_CHECKING:
     import argparse
 
+    from freshcrawl.config import Config
     from freshcrawl.state import SiteState
 
 
@@ -52,10 +53,10 @@ class Command(ScrapyCommand):
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
 
-        def look(state: SiteState) -> dict[str, Any]:
-            status = site_status(state, now, config.max_age_secs)
+        def look(state: SiteState, own: Config) -> dict[str, Any]:
+            status = site_status(state, now, own.max_age_secs)
             if opts.pages:
-                status["listed"] = listed(state, opts.pages, now, config.max_age_secs)
+                status["listed"] = listed(state, opts.pages, now, own.max_age_secs)
             return status
 
         waiting = cli.never_crawled(config, opts.site)
