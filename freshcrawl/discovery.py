@@ -11,6 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 from freshcrawl.core.hosts import is_private, same_host
 from freshcrawl.robots import RobotsForbidden
 from freshcrawl.seeds import SITEMAPS, drop_other_ways, forget_links, seeds, start_page
+from freshcrawl.sitemap_places import named_sitemaps, where_to_look
 from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
 
 if TYPE_CHECKING:
@@ -88,19 +89,12 @@ class Discovery:
     def _roots(self, from_robots: list[str]) -> tuple[list[str], bool]:
         """Return where to look for sitemaps, and whether they are known to be there."""
         site = self._run.site
-        if site.sitemaps:
-            self._named.update(site.sitemaps)
-            return list(site.sitemaps), True
-        self._named.update(from_robots)
+        named = named_sitemaps(site, from_robots)
+        self._named.update(named)
         known = [source[8:] for source in self._run.ledger.listings.of_kind("sitemap_root")]
-        known = [*from_robots, *known]
-        if site.url_is_sitemap:
-            self._named.add(site.url)
-            known = [site.url, *known]
-        if known:
-            return list(dict.fromkeys(known)), True
-        self._probed = True
-        return usual_places(site.scope.root), False
+        roots, certain = where_to_look(site, named, known)
+        self._probed = not certain
+        return roots, certain
 
     def _sitemap(self, url: str, depth: int, *, known: bool) -> Iterator[Request]:
         if url in self._asked or len(self._asked) >= MAX_SITEMAPS or depth > MAX_DEPTH:

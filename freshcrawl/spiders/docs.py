@@ -64,7 +64,7 @@ class DocsSpider(Spider):
             crawler, site=site, full=arguments.full, dry_run=arguments.dry_run
         )
         crawler.settings.update(playwright_settings(site), priority="spider")
-        _name_contact(crawler, config.contact, site.url)
+        name_contact(crawler, config.contact, site.url)
         crawler.signals.connect(spider.spider_idle, signals.spider_idle)
         crawler.signals.connect(spider.item_scraped, signals.item_scraped)
         return spider
@@ -155,7 +155,7 @@ class DocsSpider(Spider):
             raise DontCloseSpider
 
 
-def _name_contact(crawler: Crawler, contact: str, url: str) -> None:
+def name_contact(crawler: Crawler, contact: str, url: str) -> None:
     """Put the operator's address into the user agent, or say that it is missing."""
     if contact:
         agent = f"{crawler.settings['USER_AGENT']} (+{contact})"

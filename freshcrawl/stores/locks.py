@@ -74,16 +74,7 @@ class SiteLock:
             raise StoreError(f"{self._path}: cannot be locked: {error.strerror}") from error
 
     def _held(self, fd: int) -> str:
-        """Return who holds the lock, as far as the file says."""
-        try:
-            told = json.loads(os.pread(fd, 4096, 0))
-            holder = (
-                f"`{told['command']}` (process {told['pid']} on {told['host']}, "
-                f"since {told['since']})"
-            )
-        except (ValueError, TypeError, KeyError):
-            holder = "another process"
-        return f"{self._path.parent} is in use by {holder}; try again when that has ended"
+        return f"{self._path.parent} is in use by {_told(fd)}; try again when that has ended"
 
     @staticmethod
     def _describe(fd: int, command: str, since: float) -> None:
@@ -96,3 +87,28 @@ class SiteLock:
         with suppress(OSError):  # a full disk must not keep the lock from being taken
             os.ftruncate(fd, 0)
             os.pwrite(fd, json.dumps(holder).encode(), 0)
+
+
+def holder(folder: Path) -> str:
+    """Return who holds the lock of a site's folder now, as far as the file says; empty for nobody.
+
+    A file that tells of nobody is not locked even for a moment, so that no writer is kept out.
+    """
+    with suppress(OSError), (folder / ".lock").open("rb") as file:
+        if os.fstat(file.fileno()).st_size:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return _told(file.fileno())
+    return ""
+
+
+def _told(fd: int) -> str:
+    """Return who holds the lock, as far as the file says."""
+    try:
+        told = json.loads(os.pread(fd, 4096, 0))
+        return (
+            f"`{told['command']}` (process {told['pid']} on {told['host']}, since {told['since']})"
+        )
+    except (ValueError, TypeError, KeyError):
+        return "another process"

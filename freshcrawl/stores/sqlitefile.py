@@ -7,7 +7,8 @@ other means would drop the locks that this process holds on it.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+import time
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from freshcrawl.stores.base import StoreError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 BUSY_SECS = 5.0
 """Longest wait for a lock that another process holds."""
+_CHECKED_STEPS = 1_000
+"""Steps of SQLite between two looks at the clock."""
 
 _DAMAGED = "the file is damaged; put a backup in its place (it is never recreated by itself)"
 _FOLDER = "the file and its folder must be writable by this user"
@@ -123,3 +126,23 @@ def connect_checked(path: Path, query: str, known: int) -> sqlite3.Connection | 
         if not version:
             conn.close()
     return conn if version else None
+
+
+def quick_check(path: Path, seconds: float) -> bool:
+    """Look for damage in an existing file; tell whether all of it was looked at in that time.
+
+    Raises:
+        StoreError: the file is damaged or cannot be read.
+    """
+    deadline = time.monotonic() + seconds
+    with reported(path), closing(connect_reader(path)) as conn:
+        conn.set_progress_handler(lambda: time.monotonic() > deadline, _CHECKED_STEPS)
+        try:
+            found = conn.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+                return False
+            raise
+    if found != "ok":
+        raise StoreError(f"{path}: {' '.join(found.split())}; {_DAMAGED}")
+    return True
