@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import ssl
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.render import launch_options
+from freshcrawl.sitemaps import usual_places
 from tests.support.origin import Answer, Origin, page
-from tests.support.project import Result, scrapy
+from tests.support.project import REPO, Result, environment, scrapy, start_scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +113,7 @@ def test_robots_that_let_nobody_in(answer: Answer, name: str, words: str, state:
         serve_pages(origin)
         origin["/robots.txt"] = answer
         checks = checks_of(result := doctor("--json", origin.url, state=state))
-        assert set(origin.paths()) == {"/robots.txt"}
+        assert origin.paths() == ["/robots.txt"]  # once: it is said how it is now
     assert result.returncode == 1
     assert checks[name]["level"] == "fail"
     assert words in checks[name]["what"]
@@ -195,6 +199,61 @@ def test_site_that_hangs_half_way_is_left_in_time(state: Path) -> None:
         done.set()
     assert checks["text"]["level"] == "ok"
     assert "does not answer in time" in checks["sitemap"]["what"]
+
+
+HURRIED = """
+import sys
+from freshcrawl.doctor import probe
+from scrapy.cmdline import execute
+probe.PROBE_SECS = 3.0
+execute(["scrapy", "doctor", "--no-model", "--json", *sys.argv[1:]])
+"""
+
+
+def test_site_that_answers_slowly_throughout_is_left_in_time(state: Path) -> None:
+    def slow() -> Answer:
+        done.wait(0.6)
+        return Answer("", status=404)
+
+    done = threading.Event()
+    with Origin() as origin:
+        serve_pages(origin)
+        for place in usual_places(origin.url):
+            origin["/" + place.removeprefix(origin.url)] = slow
+        done_process = subprocess.run(
+            [sys.executable, "-c", HURRIED, origin.url, "-s", f"FRESHCRAWL_STATE_DIR={state}"],
+            cwd=REPO,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        asked = origin.paths()
+    result = Result(done_process.returncode, done_process.stdout, done_process.stderr)
+    checks = checks_of(result)
+    assert result.returncode == 0
+    assert (checks["time"]["level"], checks["text"]["level"]) == ("warn", "ok")
+    assert "links" not in checks  # it is not known that there is no sitemap
+    assert 3 < len(asked) < 13
+
+
+def test_ctrl_c_ends_it_with_one_line(state: Path, tmp_path: Path) -> None:
+    def hang() -> Answer:
+        asked.set()
+        done.wait(30)
+        return Answer()
+
+    asked, done, log = threading.Event(), threading.Event(), tmp_path / "log"
+    with Origin() as origin:
+        origin["/robots.txt"] = hang
+        process = start_scrapy("doctor", "--no-model", origin.url, state=state, log=log)
+        assert asked.wait(30)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 1
+        done.set()
+    assert log.read_text().splitlines()[-1] == "freshcrawl: stopped before all was checked"
+    assert "connection" not in log.read_text()
 
 
 @contextmanager

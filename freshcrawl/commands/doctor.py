@@ -156,7 +156,11 @@ class Command(ScrapyCommand):
     def _ask(
         self, config: Config, sites: list[SiteConfig], *, browser: bool
     ) -> list[tuple[str, list[Check]]]:
-        """Ask all sites at the same time; return what is to say of each."""
+        """Ask all sites at the same time; return what is to say of each.
+
+        Raises:
+            KeyboardInterrupt: a signal ended it.
+        """
         jobs: list[tuple[SiteConfig, Crawler, Any]] = []
         if self.crawler_process is None or not sites:
             return []
@@ -166,6 +170,8 @@ class Command(ScrapyCommand):
             task = self.crawler_process.crawl(crawler, target=site, known=known, browser=browser)
             jobs.append((site, crawler, task))
         self.crawler_process.start()
+        if any(getattr(crawler.spider, "stopped", False) for _, crawler, _ in jobs):
+            raise KeyboardInterrupt
         return [(site.name, _judged(crawler, task)) for site, crawler, task in jobs]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from scrapy.http import Response, TextResponse
 
 from freshcrawl.doctor import one_line
+from freshcrawl.page_answers import REDIRECTS
 from freshcrawl.pipelines import HTML_TYPES
 from freshcrawl.render import problem_of
 
@@ -113,6 +115,14 @@ class SeenPage:
     def last(self) -> Asked:
         """The answer at the end of the redirects."""
         return self.hops[-1]
+
+    @property
+    def leads_to(self) -> str:
+        """Where the last answer sends its reader, empty for nowhere."""
+        location = self.last.headers.get("location", "")
+        if self.last.status in REDIRECTS and location:
+            return urljoin(self.last.url, location)
+        return self.document.refresh if self.document else ""
 
 
 @dataclass(slots=True)

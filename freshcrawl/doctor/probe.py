@@ -18,8 +18,8 @@ from freshcrawl.doctor import one_line
 from freshcrawl.doctor.findings import Asked, Findings, SeenPage, SeenSitemap
 from freshcrawl.doctor.listing import pages_of
 from freshcrawl.doctor.page import is_poor
+from freshcrawl.extensions import STOPPED
 from freshcrawl.extract import extract
-from freshcrawl.page_answers import REDIRECTS
 from freshcrawl.render import playwright_settings, render_meta
 from freshcrawl.robots import RobotsForbidden, RobotsPolicy, RobotsUnavailable, read_policy
 from freshcrawl.sitemap_places import named_sitemaps, names_sitemap, where_to_look
@@ -57,6 +57,7 @@ class ProbeSpider(Spider):
     def __init__(self, target: SiteConfig, known: list[str], *, browser: bool) -> None:
         super().__init__()
         self.findings = Findings(target, "", browser=browser)
+        self.stopped = False
         self._known = known
         self._left = MAX_REQUESTS
         self._policies: dict[str, RobotsPolicy] = {}
@@ -86,6 +87,10 @@ class ProbeSpider(Spider):
             self.findings.error = f"{type(error).__name__}: {one_line(error)}"
         for nothing in list[Request]():
             yield nothing
+
+    def closed(self, reason: str) -> None:
+        """Note that a signal ended it: what was not answered then says nothing of the site."""
+        self.stopped = reason == STOPPED
 
     async def _probe(self) -> None:
         findings, site = self.findings, self.findings.site
@@ -164,7 +169,7 @@ class ProbeSpider(Spider):
             if asked.status and not site.scope.contains(asked.url):  # a browser went there
                 seen.outside = asked.url
                 break
-            url = _leads_to(seen)
+            url = seen.leads_to
             if url and not site.scope.contains(url):
                 seen.outside = url
             if url == asked.url or len(seen.hops) > MAX_HOPS:
@@ -230,14 +235,6 @@ class ProbeSpider(Spider):
         if findings.page and findings.page.document:
             listed += findings.page.document.links
         return next((url for url in pages_of(findings.site, listed, asked).values()), "")
-
-
-def _leads_to(seen: SeenPage) -> str:
-    """Return where the last answer sends its reader; empty: nowhere."""
-    last = seen.last
-    if last.status in REDIRECTS and (location := last.headers.get("location")):
-        return urljoin(last.url, location)
-    return seen.document.refresh if seen.document else ""
 
 
 def _origin(url: str) -> str:
