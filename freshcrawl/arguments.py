@@ -58,13 +58,19 @@ class SpiderArguments:
                 lacks a credential of it.
             StoreError: the state of the site cannot be read.
         """
-        site = self._named(config)
+        site = self.named(config)
         for key, variable in missing_variables(site):
             place = place_of(config, site.name)(key)
             raise ConfigError(f"{place} {key}: the environment variable {variable} is not set")
         return site
 
-    def _named(self, config: Config) -> SiteConfig:
+    def named(self, config: Config) -> SiteConfig:
+        """Return the site that is named, whether or not its credentials are there.
+
+        Raises:
+            ConfigError: no site is named, or there is none of that name.
+            StoreError: the state of the site cannot be read.
+        """
         sites = load_sites(config)
         if self.url:
             try:

@@ -132,7 +132,8 @@ class SiteHeadersMiddleware:
             NotConfigured: the spider has no site, or the site no headers.
             ConfigError: an environment variable is not set.
         """
-        site = getattr(crawler.spider, "site", None)
+        spider = crawler.spider
+        site = getattr(spider, "site", None) or getattr(spider, "target", None)
         if site is None:
             raise NotConfigured
         return cls(site)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from freshcrawl.sitemaps import usual_places
 
 if TYPE_CHECKING:
     from freshcrawl.sites import SiteConfig
 
-SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
-
-
-def names_sitemap(url: str) -> bool:
-    """Tell whether a URL is that of a sitemap, by its ending."""
-    return urlsplit(url).path.endswith(SITEMAP_ENDINGS)
-
 
 def named_sitemaps(site: SiteConfig, from_robots: list[str]) -> list[str]:
     """Return the sitemaps that the operator names, else also those of robots.txt."""
     if site.sitemaps:
         return list(site.sitemaps)
-    return [*([site.url] if names_sitemap(site.url) else []), *from_robots]
+    return [*([site.url] if site.url_is_sitemap else []), *from_robots]
 
 
 def where_to_look(site: SiteConfig, named: list[str], known: list[str]) -> tuple[list[str], bool]:

@@ -336,6 +336,37 @@ def test_known_sites_with_and_without_state(state: Path, tmp_path: Path) -> None
     assert checks_of(result)["files"]["level"] == "fail"
 
 
+def test_credentials_of_a_site(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sites = tmp_path / "sites.toml"
+    with Origin() as origin:
+        serve_pages(origin)
+        sites.write_text(
+            f'[sites.closed]\nurl = "{origin.url}"\nhttp_user = "me"\nhttp_pass = "${{DOCS_PASS}}"\n'
+        )
+        monkeypatch.delenv("DOCS_PASS", raising=False)
+        checks = checks_of(result := doctor("--json", state=state, FRESHCRAWL_SITES=sites))
+        assert (result.returncode, origin.paths()) == (1, [])
+        assert "the environment variable DOCS_PASS is not set" in checks["credentials"]["what"]
+        monkeypatch.setenv("DOCS_PASS", "hunter2")
+        result = doctor("--json", state=state, FRESHCRAWL_SITES=sites)
+        assert "credentials" not in checks_of(result)
+        assert "hunter2" not in result.stdout
+        assert {asked.headers["Authorization"][:6] for asked in origin.asked} == {"Basic "}
+
+
+def test_approved_pages_need_no_sitemap(state: Path, tmp_path: Path) -> None:
+    sites = tmp_path / "sites.toml"
+    with Origin() as origin:
+        serve_pages(origin)
+        sites.write_text(f'[sites.few]\nurls = ["{origin.url}a", "{origin.url}b"]\n')
+        result = doctor("--json", state=state, FRESHCRAWL_SITES=sites)
+        assert set(origin.paths()) == {"/robots.txt", "/a"}
+    assert checks_of(result)["sitemap"]["what"] == "not needed: 2 approved pages in urls"
+    assert result.returncode == 0
+
+
 def test_configuration_that_cannot_be_used(state: Path, tmp_path: Path) -> None:
     sites = tmp_path / "sites.toml"
     sites.write_text("[sites.a\n")

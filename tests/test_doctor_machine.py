@@ -37,7 +37,7 @@ from freshcrawl.doctor.packages import (
     unused_packages,
 )
 from freshcrawl.render import launch_options
-from freshcrawl.sites import make_site
+from freshcrawl.site_tables import make_site
 from freshcrawl.stores.base import StoreError
 from tests.support.embedder import HashEmbedder
 from tests.support.runs import MODEL as HASH

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.http import HtmlResponse, Request, Response
@@ -15,9 +15,12 @@ from freshcrawl.doctor.page import is_poor, page_checks
 from freshcrawl.doctor.sites import site_checks
 from freshcrawl.extract import extract
 from freshcrawl.robots import RobotsPolicy, read_policy
+from freshcrawl.site_tables import make_site
 from freshcrawl.sitemaps import parse_sitemap
-from freshcrawl.sites import SiteConfig, make_site
 from tests.support.origin import page, urlset
+
+if TYPE_CHECKING:
+    from freshcrawl.sites import SiteConfig
 
 ROOT = "https://docs.example.com/guide/"
 ROBOTS = "https://docs.example.com/robots.txt"

@@ -23,6 +23,7 @@ from freshcrawl.doctor import (
 )
 from freshcrawl.doctor.configuration import (
     Target,
+    credential_checks,
     setting_checks,
     settings_check,
     sites_check,
@@ -33,7 +34,7 @@ from freshcrawl.doctor.packages import BROWSER, package_checks, python_check, un
 from freshcrawl.doctor.probe import ProbeSpider
 from freshcrawl.doctor.sites import site_checks
 from freshcrawl.doctor.state import known_sitemaps, state_checks
-from freshcrawl.sites import checked_url
+from freshcrawl.site_tables import checked_url
 from freshcrawl.state import make_embedder, site_names
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Command(ScrapyCommand):
     def _examine(self, args: list[str], opts: argparse.Namespace) -> int:
         if self.settings is None or self.crawler_process is None:
             raise UsageError("scrapy doctor runs inside a Scrapy project only")
-        urls = [checked_url(url, "URL") for url in args]
+        urls = [checked_url(url) for url in args]
         sheet = Sheet(as_json=opts.json)
         read, config = settings_check(self.settings)
         if config is None:
@@ -131,6 +132,9 @@ class Command(ScrapyCommand):
         sheet.add(wrong)
         for target in meant:
             self._state(sheet, config, target, model)
+        for site in sites:
+            sheet.add(of_site(site.name, credential_checks(site)))
+        sites = [site for site in sites if not credential_checks(site)]
         if not meant:
             advice = "before the first crawl of a site: scrapy doctor https://docs.example.com/"
             sheet.add([ok("sites", "none is known yet", advice)])

@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 from freshcrawl.addon import FreshcrawlAddon
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.config import PREFIX, Config, ConfigError
-from freshcrawl.core.urls import slug
+from freshcrawl.core.scope import slug
+from freshcrawl.credentials import missing_variables
 from freshcrawl.doctor import Check, fail, of_site, ok, warn
-from freshcrawl.sites import load_sites, make_site
+from freshcrawl.site_tables import make_site
+from freshcrawl.sites_file import load_sites
 from freshcrawl.spiders.docs import LOOPBACK
 from freshcrawl.state import site_names
 from freshcrawl.stores.base import StoreError
@@ -132,7 +134,7 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
     """
     known = {*load_sites(config), *site_names(config)}
     if name and name not in known:
-        SpiderArguments(site=name).site_config(config)  # raises, and says what is known
+        SpiderArguments(site=name).named(config)  # raises, and says what is known
     found: dict[str, Target] = {}
     checks: list[Check] = []
     for url in urls:
@@ -140,7 +142,7 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
         found.setdefault(target.name, target)
     for each in [] if urls else [name] if name else sorted(known):
         try:
-            found[each] = Target(each, SpiderArguments(site=each).site_config(config))
+            found[each] = Target(each, SpiderArguments(site=each).named(config))
         except StoreError:  # what is wrong with the files is found when they are looked at
             found[each] = Target(each)
         except ConfigError as error:
@@ -150,9 +152,21 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
     return list(found.values()), checks
 
 
+def credential_checks(site: SiteConfig) -> list[Check]:
+    """Say which credentials of a site the environment does not have."""
+    return [
+        fail(
+            "credentials",
+            f"{key}: the environment variable {name} is not set",
+            f"export {name}=... before a crawl; until then the site is not asked for anything",
+        )
+        for key, name in missing_variables(site)
+    ]
+
+
 def _of_url(config: Config, url: str) -> Target:
     try:
-        site = SpiderArguments(url=url).site_config(config)
+        site = SpiderArguments(url=url).named(config)
     except StoreError:
         site = make_site({"url": url}, "URL")
         return Target(slug(site.url), site)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from freshcrawl.core.urls import normalize_url, url_key
+from freshcrawl.core.urls import normalize_url
 from freshcrawl.doctor import Check, Level, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
-from freshcrawl.sightings import MAX_URL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,19 +27,18 @@ def pages_of(site: SiteConfig, urls: Iterable[str], without: Iterable[str] = ())
     """Return those of ``urls`` that are pages of the site, by key."""
     found: dict[str, str] = {}
     for url in urls:
-        try:
-            if len(url) <= MAX_URL and site.scope.contains(url):
-                found.setdefault(url_key(url, site.rules), normalize_url(url))
-        except ValueError:  # not a URL that can be asked for
-            continue
+        if (key := site.key_of(url)) is not None:
+            found.setdefault(key, normalize_url(url))
     for url in without:
-        found.pop(url_key(url, site.rules), None)
+        found.pop(site.key_of(url) or "", None)
     return found
 
 
 def listing_checks(findings: Findings) -> list[Check]:
     """Say what each sitemap lists, or how many links there are to follow."""
     site = findings.site
+    if site.discovery == "list":
+        return [ok("sitemap", f"not needed: {_count(len(site.urls), 'approved page')} in urls")]
     if site.discovery == "links":
         return _links(findings, 'links are followed (discovery = "links")')
     checks = [

@@ -22,7 +22,7 @@ from freshcrawl.extensions import STOPPED
 from freshcrawl.extract import extract
 from freshcrawl.render import playwright_settings, render_meta
 from freshcrawl.robots import RobotsForbidden, RobotsPolicy, RobotsUnavailable, read_policy
-from freshcrawl.sitemap_places import named_sitemaps, names_sitemap, where_to_look
+from freshcrawl.sitemap_places import named_sitemaps, where_to_look
 from freshcrawl.sitemaps import parse_sitemap, usual_places
 from freshcrawl.spiders.docs import name_contact
 
@@ -62,6 +62,11 @@ class ProbeSpider(Spider):
         self._left = MAX_REQUESTS
         self._policies: dict[str, RobotsPolicy] = {}
 
+    @property
+    def target(self) -> SiteConfig:
+        """The site whose headers and credentials the requests have."""
+        return self.findings.site
+
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider: ``target``, its ``known`` sitemaps, whether there is a ``browser``."""
@@ -97,10 +102,10 @@ class ProbeSpider(Spider):
         findings.robots, findings.policy = await self._robots(site.scope.root)
         if findings.policy.problem:
             return
-        if not names_sitemap(site.url):
-            findings.page = await self._page(site.url)
+        if not site.url_is_sitemap:
+            findings.page = await self._page(site.urls[0] if site.urls else site.url)
             await self._ask_again(findings.page)
-        if site.discovery != "links":
+        if site.discovery not in {"links", "list"}:
             await self._sitemaps(findings.policy.sitemaps)
         if (findings.page is None or is_poor(findings.page)) and (url := self._another()):
             findings.sample = await self._page(url)
