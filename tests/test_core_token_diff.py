@@ -6,7 +6,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from freshcrawl.core.token_diff import PAIRS, WIDTH, token_diff
@@ -57,6 +57,7 @@ def test_only_a_few_pairs_and_short_ones() -> None:
 
 
 @given(TEXTS, TEXTS)
+@example(["a a", ""], ["", "a a"])
 def test_there_are_pairs_exactly_where_words_differ(old: list[str], new: list[str]) -> None:
     same = [text.split() for text in old if text.split()] == [t.split() for t in new if t.split()]
     pairs = token_diff(old, new, limit=99)

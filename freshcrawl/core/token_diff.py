@@ -21,6 +21,7 @@ def token_diff(old: Sequence[str], new: Sequence[str], limit: int = PAIRS) -> li
     taken away has an empty other side. Takes n log n steps for n words.
     """
     pairs: list[list[str]] = []
+    old, new = ([text for text in texts if text.strip()] for texts in (old, new))
     for before, after in _gaps(old, new):
         for gone, come in _gaps(" ".join(before).split(), " ".join(after).split()):
             pair = [_cut(gone), _cut(come)]
