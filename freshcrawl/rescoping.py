@@ -83,5 +83,5 @@ def _stage(run: Run, record: PageRecord, key: str | None) -> None:
         **_end(key),
     )
     if not run.ledger.holds_same(entry):
-        run.count(entry.verdict)
+        run.count_page(record.key, str(entry.verdict))
     run.stage(entry)
