@@ -14,7 +14,7 @@ VERDICTS = (
     ("changed", "changed"),
     ("new", "new"),
     ("links_only", "with new link targets only"),
-    ("cosmetic", "with new noise only"),
+    ("cosmetic", "with new volatile text only"),
     ("unchanged", "unchanged"),
     ("moved", "moved"),
     ("gone", "gone"),
