@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 import sys
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from freshcrawl.sites import SiteConfig
 
 OK, ERROR, USAGE, HELD, INCOMPLETE, LOCKED = range(6)
+INTERRUPTED = 130
+"""What a shell reports for a command that Ctrl-C ended."""
 SERIOUSNESS = (ERROR, USAGE, LOCKED, HELD, INCOMPLETE, OK)
 QUIET: dict[str, Any] = {"LOG_ENABLED": False}
 """``default_settings`` of commands that only read: stdout and stderr stay clean."""
@@ -74,6 +77,8 @@ def guarded(work: Callable[[], int]) -> int:
         # The reader (head, less) has seen enough; Python must not complain while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except (StoreError, OSError, sqlite3.DatabaseError) as error:
         return report_error(error)
 
@@ -89,6 +94,14 @@ def report_error(error: BaseException) -> int:
     if isinstance(error, ConfigError):
         return USAGE
     return LOCKED if isinstance(error, LockedError) else ERROR
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now, without a wait for threads that are still at work."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def config_of(settings: BaseSettings | None) -> Config:

@@ -38,7 +38,7 @@ class Config:
     """Address or URL in the user agent, for the people whose site is crawled."""
     discovery_interval_secs: float = DAY / 4
     """Seconds after which a site's sitemaps are read again by a run that names no site."""
-    embed_batch: int = 256
+    embed_batch: int = 32
     """Chunks embedded before their vectors are made durable."""
     embed_model: str = "sentence-transformers/all-MiniLM-L6-v2"
     """Name or local folder of the embedding model."""
@@ -70,6 +70,8 @@ class Config:
     """Shortest interval of the schedule."""
     missing_runs: int = 3
     """Runs in a row that must find a page unlisted before the site's policy decides."""
+    progress_secs: float = 30.0
+    """Seconds between log lines of progress; 0: none."""
     publish_growth_ratio: float = 0.25
     """Growth by new pages, relative to what is published, that triggers a publish in between."""
     sites: str = ""

@@ -189,6 +189,8 @@ class Discovery:
 
     def sitemap_failed(self, failure: Failure) -> Iterator[Request]:
         """Note a sitemap that could not be fetched."""
+        if self._run.stopping:
+            return
         request: Request = failure.request  # type: ignore[attr-defined]
         if not isinstance(failure.value, RobotsForbidden):
             name = failure.type.__name__ if failure.type else "error"

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl import tally
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
+from freshcrawl.run_publishing import RunPublishing
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
+from freshcrawl.stopping import drop_waiting
 from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import run_summary
 
@@ -28,8 +29,6 @@ logger = logging.getLogger(__name__)
 FAILED = "store_error"
 STOPPED = "shutdown"
 """Scrapy's reason for a crawl that a signal ended."""
-MIN_PUBLISH_PAGES = 32
-"""Staged pages below which a first crawl does not publish in between."""
 
 
 class RunExtension:
@@ -50,7 +49,6 @@ class RunExtension:
         self._opened = False
         self._finished = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
-        self._publishing: asyncio.Task[None] | None = None
         clock = make_clock(config.clock_offset_secs)
         dry_run = bool(getattr(spider, "dry_run", False))
         self._state: SiteState = (
@@ -61,7 +59,7 @@ class RunExtension:
         try:
             full = bool(getattr(spider, "full", False))
             self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
-            self._publishes_between = not dry_run
+            self._publishing = RunPublishing(self.run)
         except BaseException:
             self._state.close()
             raise
@@ -97,10 +95,7 @@ class RunExtension:
         if self._since_commit >= self._config.commit_every:
             self._since_commit = 0
             self._commit()
-            keys = self._new_pages()
-            growth = self._config.publish_growth_ratio * self.run.ledger.live_count()
-            if len(keys) >= max(MIN_PUBLISH_PAGES, growth):
-                self._publishing = asyncio.ensure_future(self._publish_between(keys))
+            self._publishing.publish_if_grown()
 
     def _commit(self) -> None:
         """Commit; a store that fails ends the crawl, which could keep nothing any more."""
@@ -113,67 +108,22 @@ class RunExtension:
                 closing = self._crawler.engine.close_spider_async(reason=FAILED)
                 self._closing = asyncio.ensure_future(closing)
 
-    def _new_pages(self) -> list[str]:
-        """Return the pages that may be published before the tally.
-
-        Never-published ones only, as no guard is about them; without a
-        canonical link, which the tally must see; and none that this run may
-        still fetch, so that nothing newer is staged while they are published.
-        """
-        if not self._publishes_between or self._publishing is not None:
-            return []
-        run, ledger = self.run, self.run.ledger
-        return sorted(
-            key
-            for key, entry in ledger.staged.items()
-            if key not in ledger.published
-            and not entry.canonical
-            and (entry.run_id == run.report.run_id or run.take_out(key))
-        )
-
-    async def _publish_between(self, keys: list[str]) -> None:
-        try:
-            await self._publish(keys)
-        except PublishInterrupted:
-            logger.info("stopped publishing; what was embedded is kept")
-        except Exception:
-            # Not again while crawling: the end of the run tries once more, and fails if it must.
-            self._publishes_between = False
-            logger.exception("publishing while crawling failed")
-        finally:
-            self._publishing = None
-
-    async def _publish(self, keys: list[str]) -> None:
-        ledger = self.run.ledger
-        rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
-        if not rows:
-            return
-        result = await run_in_thread(
-            self.run.publisher.publish, rows, self.run.report.run_id, self.run.clock
-        )
-        self.run.adopt(result)
-        self.run.commit()
-        try:
-            await run_in_thread(self.run.publisher.tidy, self.run.now)
-        except (StoreError, OSError):
-            # Only room is lost, until the next publish.
-            logger.exception("old generations could not be dropped")
+    def stop_soon(self) -> int:
+        """Prepare for the end that a signal asks for; return how many requests are under way."""
+        self.run.stopping = True
+        self._publishing.interrupt()
+        return drop_waiting(self._crawler.engine)
 
     async def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tally, guard, embed, publish, commit, report."""
         try:
             if reason == STOPPED:
-                self.run.publisher.interrupt()
-            if self._publishing is not None:
-                await self._publishing
-            if self._store_error:
-                raise StoreError(self._store_error)
+                self._publishing.interrupt()
+            await self._publishing.settled()
             await self._finish(reason)
         except Exception as error:
             # Scrapy would log and swallow it: the exit code must tell.
-            self.run.report.status, self.run.report.error = "failed", str(error)
-            logger.exception("the run could not be finished; what is published stays")
-            self._note_failure()
+            self._fail(error)
         finally:
             self._set_stats()
             self._state.close()
@@ -185,12 +135,37 @@ class RunExtension:
         A signal that comes while the end of the run embeds stops the engine,
         which does not wait for handlers of ``spider_closed``.
         """
-        if self._opened and not self._finished.is_set():
-            self.run.publisher.interrupt()
+        if self._opened and not self.finished:
+            self._publishing.interrupt()
             await self._finished.wait()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has ended and its stores are closed."""
+        return self._finished.is_set()
+
+    def end_at_once(self, timeout: float) -> None:
+        """Make durable what was concluded; for a run whose event loop ended before it did.
+
+        Waits up to ``timeout`` seconds for a publish that is under way. One that takes longer is
+        left to end with the process, as harmless as a crash; the stores stay open for it. There
+        is no tally: as after a crash, the next run makes it.
+        """
+        idle = False
+        try:
+            self._check_store()
+            self.run.commit()
+            idle = self._publishing.end(timeout)
+            self._report(STOPPED)
+        except Exception as error:
+            self._fail(error)
+        if idle:
+            self._state.close()
+        self._finished.set()
 
     async def _finish(self, reason: str) -> None:
         run = self.run
+        self._check_store()
         tally.count_unlisted(run)
         tally.reject_collapsing(run)
         tally.resolve_canonicals(run)
@@ -199,17 +174,33 @@ class RunExtension:
         # Asked to stop, a run must not embed for minutes: what is staged is the next run's.
         if not run.dry_run and reason != STOPPED:
             try:
-                await self._publish(keys)
+                await self._publishing.publish(keys)
             except PublishInterrupted:
                 reason = STOPPED
+        self._report(reason)
+
+    def _report(self, reason: str) -> None:
+        """Complete the report, commit it, and log what it says as one record."""
+        run = self.run
         self._count_bytes()
         run.finish(reason)
         run.report.status = "ok"
         run.commit()
-        for line in run_summary(run.report.as_contract(), run.site.name):
-            logger.info("%(line)s", {"line": line})
+        lines = run_summary(run.report.as_contract(), run.site.name)
+        logger.info("%(summary)s", {"summary": "\n".join(lines)})
 
-    def _note_failure(self) -> None:
+    def _check_store(self) -> None:
+        if self._store_error:
+            raise StoreError(self._store_error)
+
+    def _fail(self, error: Exception) -> None:
+        """Note that the run failed: in its report, and there durably if that can be done."""
+        self.run.report.status, self.run.report.error = "failed", str(error)
+        logger.error(
+            "%(site)s: the run could not be finished; what is published stays: %(error)s",
+            {"site": self.run.site.name, "error": error},
+            exc_info=None if isinstance(error, StoreError) else error,
+        )
         try:
             self.run.finish("failed")
             self.run.commit()
@@ -223,6 +214,14 @@ class RunExtension:
     def _set_stats(self) -> None:
         for name, value in self.run.report.as_contract().items():
             self._crawler.stats.set_value(f"freshcrawl/{name}", value)
+
+
+def get_extension(crawler: Crawler) -> RunExtension | None:
+    """Return the run extension of a crawler; None before it is built, and where it is disabled."""
+    try:
+        return crawler.get_extension(RunExtension)
+    except RuntimeError:  # Scrapy's, before the crawl begins
+        return None
 
 
 def get_run(crawler: Crawler) -> Run | None:

@@ -7,7 +7,6 @@ the generation current. A crash between any two steps repeats work.
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from freshcrawl.core.pages import Chunk, Edit, Published, Staged
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -53,6 +50,8 @@ class Publisher:
         self._config = config
         self._embedder = embedder
         self._interrupted = threading.Event()
+        self.embedding = (0, 0)
+        """Passages done and to be done of the embedding under way; any thread may read it."""
 
     def interrupt(self) -> None:
         """Make a publish that is embedding stop after its batch. Any thread may call."""
@@ -138,12 +137,17 @@ class Publisher:
         result.embedded = len(missing)
         # Texts of like length share a batch, so that little of it is padding.
         todo = sorted(missing, key=lambda digest: (len(texts[digest]), digest))
-        for done, batch in _batches(todo, self._config.embed_batch):
-            if self._interrupted.is_set():
-                raise PublishInterrupted
-            vectors = embedder.encode([texts[digest] for digest in batch])
-            self._state.corpus.put_vectors(embedder.model, dict(zip(batch, vectors, strict=True)))
-            logger.info("embedded %(done)d of %(all)d chunks", {"done": done, "all": len(todo)})
+        self.embedding = (0, len(todo))
+        try:
+            for done, batch in _batches(todo, self._config.embed_batch):
+                if self._interrupted.is_set():
+                    raise PublishInterrupted
+                vectors = embedder.encode([texts[digest] for digest in batch])
+                kept = dict(zip(batch, vectors, strict=True))
+                self._state.corpus.put_vectors(embedder.model, kept)
+                self.embedding = (done, len(todo))
+        finally:
+            self.embedding = (0, 0)
 
     def _removed(self, edits: Sequence[Edit]) -> int:
         snapshot = self._state.corpus.snapshot()

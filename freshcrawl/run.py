@@ -17,6 +17,7 @@ from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
+from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
 from freshcrawl.rescoping import rescope
 from freshcrawl.sightings import Sightings
@@ -74,12 +75,22 @@ class Run:
         self.handled: set[str] = set()
         self.counted: dict[str, str] = {}
         """Counter by key of the pages that the report counts under a verdict."""
+        self.taken = 0
+        """Pages to be asked for in this run, as far as is known."""
+        self.concluded = 0
+        """Those whose outcome is recorded."""
+        self.stopping = False
+        """Asked to stop: a request that fails now says nothing of its page."""
         self.found_unlisted: set[str] = set()
         """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
         rescope(self)
+
+    def progress(self) -> Snapshot:
+        """Return how far the run is. Any thread may call."""
+        return Snapshot(self.concluded, self.taken, *self.publisher.embedding)
 
     @property
     def now(self) -> float:
@@ -99,6 +110,7 @@ class Run:
         if not confirm and not self.is_due(key):
             return False
         self.handled.add(key)
+        self.taken += 1
         return True
 
     def take_out(self, key: str) -> bool:
@@ -165,6 +177,7 @@ class Run:
         The report counts it as ``count_as`` (``""``: not at all), else as the verdict.
         """
         record = self.ledger.pages[key]
+        self.concluded += 1
         now = self.now
         failed = verdict in {Verdict.FAILED, Verdict.REJECTED}
         values = {

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 from typing import TYPE_CHECKING, Any
 
+from scrapy.commands import ScrapyHelpFormatter
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
 
-from freshcrawl import cli
+from freshcrawl import cli, console
 from freshcrawl.arguments import SpiderArguments, known_sites
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.schedule import is_due
-from freshcrawl.extensions import get_run
+from freshcrawl.crawls import Crawls
+from freshcrawl.extensions import get_extension
 from freshcrawl.state import open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    import argparse
     import asyncio
 
     from scrapy.crawler import Crawler
 
+    from freshcrawl.console import StatusLine
     from freshcrawl.core.report import RunReport
     from freshcrawl.sites import SiteConfig
 
@@ -31,10 +35,26 @@ logger = logging.getLogger(__name__)
 SPIDER = "docs"
 RETRY_SECS = 900.0
 """Seconds after which a site whose last run was not complete is read again."""
+ARGUMENTS = """\
+Arguments of docs:
+  -a url=URL        the site to refresh: its root, a page of it, or its sitemap
+  -a site=NAME      a known site, by its name in `scrapy status` or sites.toml
+  -a full=1         treat every page as due
+  -a dry_run=1      ask and compare, but store nothing
+Without url or site, every known site with something due is refreshed.
+"""
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
+    """Scrapy's format, with the lines of the epilog as they are."""
 
 
 class Command(CrawlCommand):
     """One Crawler a site; the exit code is that of the site with the most serious outcome."""
+
+    _line: StatusLine | None = None
+    """The line that redraws, if stderr is a terminal and nobody wants Scrapy's own log."""
+    _crawls: Crawls | None = None
 
     def short_desc(self) -> str:
         """Return what the command does, for the list of commands."""
@@ -44,6 +64,19 @@ class Command(CrawlCommand):
         """Add the options of Scrapy's own command; errors are one line."""
         super().add_options(parser)
         cli.plain_errors(parser)
+        parser.epilog = ARGUMENTS
+        parser.formatter_class = _HelpFormatter
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take the options; keep Scrapy's own messages off the console unless they are asked for.
+
+        Here, as Scrapy writes the first of them before it calls ``run``.
+        """
+        super().process_options(args, opts)
+        if self.settings is not None and console.is_for_reading(self.settings):
+            others = set(get_spider_loader(self.settings).list()) - {SPIDER}
+            if not others.intersection(args[:1]):
+                self._line = console.set_up(self.settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the crawl and set the exit code."""
@@ -52,6 +85,8 @@ class Command(CrawlCommand):
             return
         cli.refuse_options(args[1:], words=False)
         self.exitcode = cli.guarded(lambda: self._logged(opts.spargs))
+        if self._crawls is not None and self._crawls.cut_off:
+            cli.leave(self.exitcode)
 
     def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run another spider of the project, as Scrapy's own command does.
@@ -91,13 +126,11 @@ class Command(CrawlCommand):
         rest = {name: value for name, value in given.items() if name not in {"url", "site"}}
         if self.crawler_process is None:
             raise ConfigError("scrapy crawl needs a crawler process")
-        jobs: list[tuple[Crawler, Any]] = []
+        self._crawls = crawls = Crawls(self.crawler_process, SPIDER)
         for site in sites:
-            crawler = self._create_crawler(SPIDER)
-            named = {"url": arguments.url} if arguments.url else {"site": site.name}
-            jobs.append((crawler, self.crawler_process.crawl(crawler, **rest, **named)))
-        self.crawler_process.start()
-        return cli.worst(self._exit_code(crawler, task) for crawler, task in jobs)
+            crawls.add(**rest, **({"url": arguments.url} if arguments.url else {"site": site.name}))
+        crawls.run(config.progress_secs, self._line)
+        return cli.worst(self._exit_code(crawler, task) for crawler, task in crawls.jobs)
 
     def _exit_code(self, crawler: Crawler, task: asyncio.Task[None]) -> int:
         error = task.exception() if task.done() and not task.cancelled() else None
@@ -107,8 +140,11 @@ class Command(CrawlCommand):
         if error is not None:
             logger.error("the crawl could not start", exc_info=error)
             return cli.ERROR
-        run = get_run(crawler)
-        return cli.ERROR if run is None else report_exit_code(run.report)
+        extension = get_extension(crawler)
+        if extension is None:
+            # Stopped before it began; else the project has disabled it.
+            return cli.ERROR if task.done() else cli.INCOMPLETE
+        return report_exit_code(extension.run.report)
 
 
 def sites_to_crawl(config: Config, arguments: SpiderArguments) -> list[SiteConfig]:

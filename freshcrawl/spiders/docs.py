@@ -114,7 +114,7 @@ class DocsSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[PageItem | Request]:
         """Yield the outcome of a request without an answer."""
-        if not isinstance(failure.value, NotDue):
+        if not (self.run.stopping or isinstance(failure.value, NotDue)):
             request: Request = failure.request  # type: ignore[attr-defined]
             yield self._item_or_hop(self.answers.failure(request, failure.value))
 

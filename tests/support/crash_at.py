@@ -10,13 +10,21 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy.cmdline import execute
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def arm(seam: str) -> None:
-    """Replace a function by one that ends the process at its N-th call."""
+
+def kill() -> None:
+    """End the process at once."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(seam: str, action: Callable[[], None]) -> None:
+    """Replace a function by one that does ``action`` first at its N-th call."""
     module, path, *rest = seam.split(":")
     left = int(rest[0]) if rest else 1
     *owners, name = path.split(".")
@@ -29,12 +37,12 @@ def arm(seam: str) -> None:
         nonlocal left
         left -= 1
         if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            action()
         return original(*args, **kwargs)
 
     setattr(owner, name, wrapper)
 
 
 if __name__ == "__main__":
-    arm(sys.argv[1])
+    arm(sys.argv[1], kill)
     execute(["scrapy", *sys.argv[2:]])

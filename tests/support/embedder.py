@@ -65,6 +65,15 @@ class HashEmbedder:
         return np.asarray(bits * 2.0 - 1.0, dtype=np.float32)
 
 
+class StuckEmbedder(HashEmbedder):
+    """The same vectors, which come only after a minute."""
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised float32 row a text, too late."""
+        time.sleep(60)
+        return super().encode(texts)
+
+
 class SlowEmbedder(HashEmbedder):
     """The same vectors, a fifth of a second a call: time for a test to interrupt."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
@@ -43,6 +44,17 @@ class Asked:
     status: int
 
 
+class Server(ThreadingHTTPServer):
+    """Ends with the test, and takes a client that hangs up as it comes."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a connection that the client has closed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Origin:
     """A site that a test changes between runs: ``origin["/a.html"] = page("A", "text")``."""
 
@@ -77,8 +89,7 @@ class Origin:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named so there
                 """Keep quiet."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 

@@ -1,0 +1,126 @@
+"""When a run publishes: new pages while it crawls, and the rest at its end, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl.publishing import PublishInterrupted
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    from freshcrawl.core.pages import Staged
+    from freshcrawl.publishing import PublishResult
+    from freshcrawl.run import Run
+
+logger = logging.getLogger(__name__)
+
+MIN_PUBLISH_PAGES = 32
+"""Staged pages below which a first crawl does not publish in between."""
+
+
+class RunPublishing:
+    """The publishes of one run, one at a time."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._between = not run.dry_run
+        self._task: asyncio.Task[None] | None = None
+        self._working = threading.Lock()
+        self._result: PublishResult | None = None
+        """What a thread published and the run does not know of yet."""
+
+    def publish_if_grown(self) -> None:
+        """Start to publish new pages of a growing site, unless that is under way."""
+        keys = self._new_pages()
+        growth = self._run.config.publish_growth_ratio * self._run.ledger.live_count()
+        if len(keys) >= max(MIN_PUBLISH_PAGES, growth):
+            self._task = asyncio.ensure_future(self._publish_between(keys))
+
+    def _new_pages(self) -> list[str]:
+        """Return the pages that may be published before the tally.
+
+        Never-published ones only, as no guard is about them; without a
+        canonical link, which the tally must see; and none that this run may
+        still fetch, so that nothing newer is staged while they are published.
+        """
+        if not self._between or self._task is not None or self._run.stopping:
+            return []
+        run, ledger = self._run, self._run.ledger
+        return sorted(
+            key
+            for key, entry in ledger.staged.items()
+            if key not in ledger.published
+            and not entry.canonical
+            and (entry.run_id == run.report.run_id or run.take_out(key))
+        )
+
+    async def _publish_between(self, keys: list[str]) -> None:
+        try:
+            await self.publish(keys)
+        except PublishInterrupted:
+            logger.info("stopped publishing; what was embedded is kept")
+        except Exception:
+            # Not again while crawling: the end of the run tries once more, and fails if it must.
+            self._between = False
+            logger.exception("publishing while crawling failed")
+        finally:
+            self._task = None
+
+    async def publish(self, keys: list[str]) -> None:
+        """Publish staged pages and commit.
+
+        Raises:
+            PublishInterrupted: ``interrupt`` was called.
+            StoreError: a store failed.
+        """
+        ledger = self._run.ledger
+        rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
+        if not rows:
+            return
+        await run_in_thread(self._publish, rows)
+        self._adopt()
+        self._run.commit()
+        await run_in_thread(self._tidy)
+
+    async def settled(self) -> None:
+        """Wait for a publish that was started while crawling."""
+        if self._task is not None:
+            await self._task
+
+    def interrupt(self) -> None:
+        """Make a publish that is embedding stop after its batch."""
+        self._run.publisher.interrupt()
+
+    def end(self, timeout: float) -> bool:
+        """Wait for the threads, and take what they published; for when the event loop has ended.
+
+        Nothing is published afterwards. Returns whether they ended within ``timeout`` seconds.
+        """
+        self.interrupt()
+        ended = self._working.acquire(timeout=max(timeout, 0.0))
+        if ended:
+            self._adopt()
+        return ended
+
+    def _publish(self, rows: list[Staged]) -> None:
+        run = self._run
+        with self._working:
+            self._result = run.publisher.publish(rows, run.report.run_id, run.clock)
+
+    def _adopt(self) -> None:
+        result, self._result = self._result, None
+        if result is not None:
+            self._run.adopt(result)
+
+    def _tidy(self) -> None:
+        with self._working:
+            try:
+                self._run.publisher.tidy(self._run.now)
+            except (StoreError, OSError):
+                # Only room is lost, until the next publish.
+                logger.exception("old generations could not be dropped")

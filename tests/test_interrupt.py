@@ -1,0 +1,405 @@
+"""Ctrl-C once ends a run in order; twice at once; whatever was found is kept."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from freshcrawl.answers import export_rows
+from freshcrawl.config import Config
+from freshcrawl.state import open_for_reading, site_names
+from tests.support.origin import Answer, Origin, page
+from tests.support.project import (
+    CLOCKS,
+    REPO,
+    Result,
+    command,
+    environment,
+    scrapy,
+    start_scrapy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from freshcrawl.core.report import RunReport
+
+PAGES = [f"/p{number:02}" for number in range(48)]
+SLOW = "tests.support.embedder.SlowEmbedder"
+STUCK = "tests.support.embedder.StuckEmbedder"
+SETTINGS: dict[str, object] = {
+    "FRESHCRAWL_COMMIT_EVERY": 8,
+    "FRESHCRAWL_EMBED_BATCH": 2,
+    "FRESHCRAWL_PROGRESS_SECS": 0.05,
+}
+INCOMPLETE, INTERRUPTED = 4, 130
+SOON_S = 15.0
+"""Far less than a download may take; far more than an end in order takes on a busy machine."""
+
+
+class Gate:
+    """Lets ``first`` requests through; later ones wait until ``opened`` is set."""
+
+    def __init__(self, first: int) -> None:
+        self._left = first
+        self._lock = threading.Lock()
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+
+    def holds(self, answer: Answer) -> Callable[[], Answer]:
+        """Return what gives an answer, in a thread of the server, when the gate lets it go."""
+
+        def late() -> Answer:
+            with self._lock:
+                self._left -= 1
+                waits = self._left < 0
+            if waits:
+                self.reached.set()
+                self.opened.wait(60)
+            return answer
+
+        return late
+
+
+class Site:
+    """A site of 48 pages whose answers can be held back."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.gate = Gate(0)
+        for path in PAGES:
+            origin[path] = page(path, f"The text of {path}.")
+        origin.serve_sitemap(*PAGES)
+        origin.paths()
+
+    def hold(self, *paths: str, after: int = 0) -> Gate:
+        """Hold the answers of these paths back, but for the first few that are asked for."""
+        self.gate = Gate(after)
+        for path in paths:
+            answer = self.origin.answers[path]
+            assert isinstance(answer, Answer)
+            self.origin[path] = self.gate.holds(answer)
+        return self.gate
+
+    def open(self) -> None:
+        """Send what is held back."""
+        self.gate.opened.set()
+
+    def asked(self) -> set[str]:
+        """Return the pages that were asked for since the last call."""
+        return {path for path in self.origin.paths() if path in PAGES}
+
+    def start(self, state: Path, log: Path, **settings: object) -> subprocess.Popen[bytes]:
+        """Start a crawl of everything."""
+        args = ("crawl", "docs", "-a", f"url={self.origin.url}", "-a", "full=1")
+        return start_scrapy(*args, state=state, log=log, settings={**SETTINGS, **settings})
+
+    def crawl(self, state: Path, *args: str) -> None:
+        """Crawl what is due, undisturbed."""
+        args = ("crawl", "docs", "-a", f"url={self.origin.url}", *args)
+        done = scrapy(*args, state=state, settings=SETTINGS)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[Origin]:
+    """Serve on one port for all tests, so that their exports can be compared."""
+    with Origin() as started:
+        yield started
+
+
+@pytest.fixture
+def site(origin: Origin) -> Iterator[Site]:
+    """Return the site as it is at first."""
+    found = Site(origin)
+    yield found
+    found.open()
+
+
+@pytest.fixture(scope="module")
+def whole(origin: Origin, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Return what an undisturbed crawl exports."""
+    state = tmp_path_factory.mktemp("undisturbed") / "state"
+    Site(origin).crawl(state)
+    rows = exported(state)
+    assert len(rows) == len(PAGES)
+    return rows
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+def read(state: Path) -> tuple[list[dict[str, Any]], RunReport]:
+    """Return the exported rows of the only site, without clocks, and its last report."""
+    config = Config(state_dir=str(state))
+    [name] = site_names(config)
+    opened = open_for_reading(config, name)
+    try:
+        rows = export_rows(opened, now=time.time(), max_age=config.max_age_secs)
+        kept = [{name: row[name] for name in row.keys() - set(CLOCKS)} for row in rows]
+        return kept, opened.reports()[-1]
+    finally:
+        opened.close()
+
+
+def exported(state: Path) -> list[dict[str, Any]]:
+    return read(state)[0]
+
+
+def last_run(state: Path) -> RunReport:
+    return read(state)[1]
+
+
+def wait_for(log: Path, words: str) -> None:
+    """Wait until a log file holds what a pattern describes."""
+    until = time.monotonic() + 30
+    while not (log.exists() and re.search(words, log.read_text())):
+        assert time.monotonic() < until, f"no {words!r} in {log.read_text()[-2000:]}"
+        time.sleep(0.02)
+
+
+def interrupt(process: subprocess.Popen[bytes], log: Path, times: int) -> None:
+    """Send SIGINT; the later ones once the first was understood."""
+    process.send_signal(signal.SIGINT)
+    wait_for(log, "stopping: finishing")
+    for _ in range(times - 1):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+
+
+def assert_ended_early(process: subprocess.Popen[bytes], state: Path, log: Path) -> RunReport:
+    """Wait for the end; check exit code, report, and that nothing frightening was written."""
+    assert process.wait(SOON_S) == INCOMPLETE, log.read_text()[-3000:]
+    run = last_run(state)
+    assert (run.status, run.failed) == ("ok", 0)
+    assert "ended early" in str(run.incomplete_reasons)
+    assert not re.search("Traceback|ERROR|WARNING|never|destroyed", log.read_text())
+    return run
+
+
+def assert_next_run_completes(site: Site, state: Path, whole: list[dict[str, Any]]) -> set[str]:
+    """Crawl to the end; return the pages that were asked for again."""
+    site.open()
+    before = {path for path in PAGES if path in concluded(site, state)}
+    site.asked()
+    site.crawl(state)
+    again = site.asked()
+    assert not again & before
+    assert exported(state) == whole
+    return again
+
+
+def concluded(site: Site, state: Path) -> set[str]:
+    """Return the paths whose outcome was recorded."""
+    config = Config(state_dir=str(state))
+    [name] = site_names(config)
+    opened = open_for_reading(config, name)
+    try:
+        records = opened.pages().values()
+        return {f"/{r.url.removeprefix(site.origin.url)}" for r in records if r.last_checked}
+    finally:
+        opened.close()
+
+
+# -- once ------------------------------------------------------------------
+
+
+def test_once_while_sitemaps_are_read(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    gate = site.hold("/sitemap.xml")
+    process = site.start(state, log)
+    assert gate.reached.wait(20)
+    interrupt(process, log, 1)
+    site.open()
+    assert_ended_early(process, state, log)
+    assert_next_run_completes(site, state, whole)
+
+
+def test_once_while_robots_is_asked_for(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    gate = site.hold("/robots.txt")
+    process = site.start(state, log)
+    assert gate.reached.wait(20)
+    interrupt(process, log, 1)
+    run = assert_ended_early(process, state, log)
+    assert "robots" not in str(run.incomplete_reasons)
+    assert_next_run_completes(site, state, whole)
+
+
+def test_sigterm_while_pages_are_fetched(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    gate = site.hold(*PAGES, after=20)
+    process = site.start(state, log)
+    assert gate.reached.wait(20)
+    process.send_signal(signal.SIGTERM)
+    wait_for(log, r"stopping: finishing \d+ requests? under way; Ctrl-C again to stop at once")
+    site.open()
+    run = assert_ended_early(process, state, log)
+    assert 20 < run.new == len(concluded(site, state)) < len(PAGES)
+    assert_next_run_completes(site, state, whole)
+
+
+def test_requests_that_wait_or_hang_do_not_hold_up_the_end(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    """Sixteen requests are in the downloader; only the two that were sent are waited for."""
+    slow = {"CONCURRENT_REQUESTS_PER_DOMAIN": 2, "DOWNLOAD_TIMEOUT": 3}
+    site.hold(*PAGES, after=10)
+    process = site.start(state, log, **slow)
+    wait_for(log, "10 of 48 pages")
+    interrupt(process, log, 1)
+    started = time.monotonic()
+    assert_ended_early(process, state, log)
+    assert time.monotonic() - started < 2 * 3
+    assert len(concluded(site, state)) == 10
+    # None of the others counts as failed: they are asked for at once, not after a wait.
+    assert len(assert_next_run_completes(site, state, whole)) == 38
+
+
+def test_once_while_new_pages_are_published(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    gate = site.hold(*PAGES, after=45)
+    process = site.start(state, log, FRESHCRAWL_EMBEDDER_CLASS=SLOW)
+    assert gate.reached.wait(20)
+    wait_for(log, "embedding [24] of")
+    interrupt(process, log, 1)
+    site.open()
+    assert_ended_early(process, state, log)
+    assert exported(state) == []
+    assert_next_run_completes(site, state, whole)
+    assert last_run(state).chunks_embedded < len(PAGES)
+
+
+def test_once_while_the_end_of_a_run_embeds(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    """The run stops after the batch, is recorded as ended early, and the next one goes on."""
+    late = {"FRESHCRAWL_COMMIT_EVERY": 100, "FRESHCRAWL_EMBEDDER_CLASS": SLOW}
+    process = site.start(state, log, **late)
+    wait_for(log, "embedding 4 of 48 passages")
+    interrupt(process, log, 1)
+    assert "finishing the passages being embedded" in log.read_text()
+    assert assert_ended_early(process, state, log).new == len(PAGES)
+    assert assert_next_run_completes(site, state, whole) == set()
+    assert last_run(state).chunks_embedded < len(PAGES)
+
+
+# -- twice and more --------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_more_than_once_while_pages_hang(
+    times: int, site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    site.hold(*PAGES, after=30)
+    process = site.start(state, log, FRESHCRAWL_COMMIT_EVERY=100)
+    wait_for(log, "30 of 48 pages")
+    interrupt(process, log, times)
+    run = assert_ended_early(process, state, log)
+    assert run.new == len(concluded(site, state)) == 30
+    assert len(assert_next_run_completes(site, state, whole)) == 18
+
+
+def test_twice_while_an_embedder_hangs(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    """Its thread is not waited for; readers keep the old generation."""
+    site.crawl(state)
+    for path in PAGES[:10]:
+        site.origin[path] = page(path, f"The new text of {path}.")
+    process = site.start(state, log, FRESHCRAWL_EMBEDDER_CLASS=STUCK)
+    wait_for(log, "embedding 0 of 10")
+    interrupt(process, log, 2)
+    assert assert_ended_early(process, state, log).changed == 10
+    assert exported(state) == whole
+    site.asked()
+    site.crawl(state)
+    assert site.asked() == set()
+    fresh = state.with_name("fresh")
+    site.crawl(fresh)
+    assert exported(state) == exported(fresh) != whole
+
+
+def test_twice_while_new_pages_are_published(
+    site: Site, state: Path, log: Path, whole: list[dict[str, Any]]
+) -> None:
+    gate = site.hold(*PAGES, after=45)
+    process = site.start(state, log, FRESHCRAWL_EMBEDDER_CLASS=SLOW)
+    assert gate.reached.wait(20)
+    wait_for(log, "embedding [24] of")
+    interrupt(process, log, 2)
+    assert_ended_early(process, state, log)
+    assert_next_run_completes(site, state, whole)
+    assert last_run(state).chunks_embedded < len(PAGES)
+
+
+SEAMS = {
+    "freshcrawl.extensions:RunExtension.from_crawler": "opening",
+    "freshcrawl.discovery:Discovery.start": "discovery",
+    "freshcrawl.outcomes:conclude:20": "an outcome",
+    "freshcrawl.publishing:Publisher.write_index": "writing the index",
+    "freshcrawl.run:Run.adopt": "just published",
+    "freshcrawl.run:Run.finish": "the last commit",
+}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("seam", SEAMS, ids=SEAMS.values())
+def test_at_any_moment(
+    seam: str, times: int, site: Site, state: Path, whole: list[dict[str, Any]]
+) -> None:
+    done = interrupted_at(times, seam, ("crawl", "docs", "-a", f"url={site.origin.url}"), state)
+    run = last_run(state)
+    # What comes too late to change anything leaves a whole run.
+    assert done.returncode == (0 if run.complete else INCOMPLETE), done.stderr[-3000:]
+    assert run.status == "ok"
+    assert run.complete == (exported(state) == whole)
+    assert not re.search("Traceback|ERROR|WARNING|never|destroyed", done.stderr)
+    if not run.complete:
+        assert "ended early" in str(run.incomplete_reasons)
+        assert_next_run_completes(site, state, whole)
+
+
+def interrupted_at(
+    times: int,
+    seam: str,
+    args: tuple[str, ...],
+    state: Path,
+    settings: Mapping[str, object] = SETTINGS,
+) -> Result:
+    """Run a command that interrupts itself when it reaches a function."""
+    line = command(args, state, "hash", 0, settings)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.interrupt_at", str(times), seam, *line[3:]],
+        cwd=REPO,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_commands_that_read_end_without_a_word(site: Site, state: Path) -> None:
+    site.crawl(state)
+    for args, seam in (
+        (("status",), "freshcrawl.commands.status:print_status"),
+        (("export",), "freshcrawl.answers:export_rows"),
+    ):
+        done = interrupted_at(1, seam, args, state)
+        assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
