@@ -98,7 +98,7 @@ def pace(rate: Rate, rest: int) -> str:
 
 
 def per_time(rate: float) -> str:
-    """Return a rate (per second) in words: ``12/s``, ``1.5/s``, ``3/min``."""
-    if rate >= 9.95:
-        return f"{rate:,.0f}/s"
-    return f"{rate:.1f}/s" if rate >= 0.95 else f"{rate * 60:.1g}/min"
+    """Return a rate (per second) in words: ``12/s``, ``1.5/s``, ``30/min``, ``36/h``."""
+    if rate >= 0.95:
+        return f"{rate:,.0f}/s" if rate >= 9.95 else f"{rate:.1f}/s"
+    return f"{rate * 60:.0f}/min" if rate * 60 >= 0.95 else f"{rate * 3_600:.0f}/h"

@@ -46,6 +46,8 @@ def launch_options() -> dict[str, Any]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         args.append("--no-sandbox")  # Chromium refuses to run as root with its sandbox
     options: dict[str, Any] = {"headless": True, "args": args}
+    # Ctrl-C reaches all processes of a terminal: the pages under way are to be finished.
+    options["handle_sigint"] = False
     if found := shutil.which("chromium") or shutil.which("chromium-browser"):
         options["executable_path"] = found
     return options
