@@ -13,7 +13,7 @@ from tests.support.project import REPO, command, environment, scrapy
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d [\d:]+ \[([\w.-]+)\] [A-Z]+: ")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d [\d:]+ ")
 _TAIL_LINES = 40
 
 
@@ -22,7 +22,7 @@ class DemoError(Exception):
 
 
 def crawl(url: str, *args: str, state: Path) -> dict[str, Any]:
-    """Run ``scrapy crawl docs``, print freshcrawl's own log lines, return the site's status.
+    """Run ``scrapy crawl docs``, print what it says, return the site's status.
 
     Raises:
         DemoError: the command did not end with exit code 0.
@@ -45,16 +45,12 @@ def crawl(url: str, *args: str, state: Path) -> dict[str, Any]:
 
 
 def _show(process: subprocess.Popen[str]) -> list[str]:
-    """Print the log lines of freshcrawl while they come; return all lines."""
+    """Print lines without their time stamps while they come; return all lines."""
     lines: list[str] = []
-    ours = False
     for line in process.stdout or ():
         lines.append(line)
-        start = _LOG_LINE.match(line)
-        if start:
-            ours = start[1].startswith("freshcrawl.")
-        if ours:
-            print(f"  {line[start.end() if start else 0 :].rstrip()}", flush=True)
+        start = _STAMP.match(line)
+        print(f"  {line[start.end() if start else 0 :].rstrip()}", flush=True)
     return lines
 
 
