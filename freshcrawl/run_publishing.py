@@ -63,7 +63,8 @@ class RunPublishing:
         try:
             await self.publish(keys)
         except PublishInterrupted:
-            logger.info("stopped publishing; what was embedded is kept")
+            site = self._run.site.name
+            logger.info("%(site)s: stopped embedding; what was done is kept", {"site": site})
         except Exception:
             # Not again while crawling: the end of the run tries once more, and fails if it must.
             self._between = False
