@@ -19,6 +19,7 @@ from tests.support.held_site import (
     Site,
     concluded,
     exported,
+    generation,
     last_run,
     wait_for,
 )
@@ -280,6 +281,7 @@ def test_at_any_moment(
     assert done.returncode == (0 if run.complete else INCOMPLETE), done.stderr[-3000:]
     assert run.status == "ok"
     assert run.complete == (exported(state) == whole)
+    assert run.generation == generation(state)
     assert not re.search("Traceback|ERROR|WARNING|never|destroyed", done.stderr)
     if not run.complete:
         assert "ended early" in str(run.incomplete_reasons)

@@ -105,6 +105,19 @@ def read(state: Path) -> tuple[list[dict[str, Any]], RunReport]:
         opened.close()
 
 
+def generation(state: Path) -> int:
+    """Return the generation that readers get."""
+    config = Config(state_dir=str(state))
+    [name] = site_names(config)
+    opened = open_for_reading(config, name)
+    snapshot = opened.corpus.snapshot()
+    try:
+        return snapshot.generation
+    finally:
+        snapshot.close()
+        opened.close()
+
+
 def exported(state: Path) -> list[dict[str, Any]]:
     return read(state)[0]
 
