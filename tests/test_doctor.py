@@ -343,7 +343,8 @@ def test_credentials_of_a_site(
     with Origin() as origin:
         serve_pages(origin)
         sites.write_text(
-            f'[sites.closed]\nurl = "{origin.url}"\nhttp_user = "me"\nhttp_pass = "${{DOCS_PASS}}"\n'
+            f'[sites.closed]\nurl = "{origin.url}"\n'
+            'http_user = "me"\nhttp_pass = "${DOCS_PASS}"\n'
         )
         monkeypatch.delenv("DOCS_PASS", raising=False)
         checks = checks_of(result := doctor("--json", state=state, FRESHCRAWL_SITES=sites))

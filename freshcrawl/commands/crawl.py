@@ -159,12 +159,17 @@ def sites_to_crawl(config: Config, arguments: SpiderArguments) -> list[SiteConfi
     if not sites:
         raise ConfigError("no site is known yet: give -a url=https://docs.example.com/")
     return [
-        site for name, site in sorted(sites.items()) if arguments.full or site_is_due(config, name)
+        site
+        for _, site in sorted(sites.items())
+        if arguments.full or site_is_due(config.for_site(site.policies), site.name)
     ]
 
 
 def site_is_due(config: Config, name: str) -> bool:
-    """Tell whether a site was never crawled, or has a page, staged work or discovery due."""
+    """Tell whether a site was never crawled, or has a page, staged work or discovery due.
+
+    ``config`` has the settings of the site.
+    """
     if name not in site_names(config):
         return True
     now = make_clock(config.clock_offset_secs)()
