@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.freshness import all_bytes, changing, stale_reasons
 from freshcrawl.core.pages import Chunk, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from freshcrawl.run import Run
 
 
@@ -37,3 +40,36 @@ def _to_embed(run: Run) -> int:
         for data in whole.chunks
     }
     return run.publisher.missing(digests)
+
+
+def nothing_found(run: Run) -> str:
+    """Return why a site has no page, as far as its records tell; "" if it has one."""
+    if run.ledger.live_count() or run.ledger.staged:
+        return ""
+    reasons = _most_common(r.reason for r in run.ledger.pages.values())
+    folder = run.config.state_path() / run.site.name
+    return (
+        f"no page with content was found at {run.site.url}{reasons}; "
+        f"the site stays known, so if its URL is wrong, delete {folder}"
+    )
+
+
+def nothing_checked(run: Run) -> str:
+    """Return why no live page that was asked for could be checked, "" if one could.
+
+    One page of many may fail by itself; where it is all of several, it is the site.
+    """
+    since, pages = run.report.started_at, run.ledger.pages
+    live = [pages[key] for key in run.handled if pages[key].status == Status.LIVE]
+    asked = [record for record in live if record.last_attempt >= since]
+    if len(asked) < min(2, run.ledger.live_count()):
+        return ""
+    if not asked or any(record.last_checked >= since for record in asked):
+        return ""
+    reasons = _most_common(record.reason for record in asked)
+    return f"none of {len(asked)} live pages could be checked{reasons}"
+
+
+def _most_common(reasons: Iterable[str]) -> str:
+    found = Counter(filter(None, reasons)).most_common(1)
+    return f" ({found[0][0]})" if found else ""

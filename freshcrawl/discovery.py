@@ -9,6 +9,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.hosts import is_private, same_host
+from freshcrawl.failures import in_words
 from freshcrawl.robots import RobotsForbidden
 from freshcrawl.seeds import SITEMAPS, drop_other_ways, forget_links, seeds, start_page
 from freshcrawl.sitemap_places import named_sitemaps, where_to_look
@@ -193,8 +194,7 @@ class Discovery:
             return
         request: Request = failure.request  # type: ignore[attr-defined]
         if not isinstance(failure.value, RobotsForbidden):
-            name = failure.type.__name__ if failure.type else "error"
-            self._fail(request.meta[SITEMAP], name)
+            self._fail(request.meta[SITEMAP], in_words(failure.value))
         self._open -= 1
         if self._open == 0:
             yield from self._after_sitemaps()

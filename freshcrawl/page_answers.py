@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response, TextResponse
 
 from freshcrawl.core.urls import normalize_url
+from freshcrawl.failures import in_words
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.middlewares import KEY
 from freshcrawl.render import landed, problem_of
@@ -72,7 +73,7 @@ class PageAnswers:
             cited_url=self._run.ledger.pages[request.meta[KEY]].url,
             outcome=Outcome.DISALLOWED if forbidden else Outcome.FAILED,
             fetched_at=self._run.now,
-            reason=str(error) if refused else type(error).__name__,
+            reason=in_words(error),
         )
 
     def _read(self, response: Response) -> PageItem | Hop:

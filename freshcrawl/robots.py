@@ -13,6 +13,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Request
 from scrapy.http.request import NO_CALLBACK
 
+from freshcrawl.failures import in_words
 from freshcrawl.sitemaps import sitemap_urls_from_robots
 
 if TYPE_CHECKING:
@@ -120,5 +121,6 @@ class RobotsMiddleware:
             response: Response = await self._crawler.engine.download_async(request)
             return read_policy(response.status, response.body, response.url)
         except Exception as error:
-            logger.warning("%(url)s: %(error)r", {"url": url, "error": error})
-            return RobotsPolicy(problem=type(error).__name__)
+            problem = in_words(error)
+            logger.warning("%(url)s: %(problem)s", {"url": url, "problem": problem})
+            return RobotsPolicy(problem=problem)

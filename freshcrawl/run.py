@@ -6,11 +6,10 @@ import hashlib
 import json
 import secrets
 import sys
-from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.accounts import add_up
+from freshcrawl.accounts import add_up, nothing_checked, nothing_found
 from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
@@ -226,22 +225,14 @@ class Run:
         listed = self.ledger.listings.listed() & self.ledger.pages.keys()
         self.report.discovered = len(listed)
         self.report.not_due = sum(not self.is_due(key) for key in listed - self.handled)
-        if not self.ledger.live_count() and not self.ledger.staged and not self.dry_run:
-            self.report.incomplete(self._nothing_found())
+        if not self.dry_run and (reason := nothing_found(self)):
+            self.report.incomplete(reason)
+        if reason := nothing_checked(self):
+            self.report.incomplete(reason)
         add_up(self)
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules
         self.report.finished_at = self.now
-
-    def _nothing_found(self) -> str:
-        """Return why a site has no page, as far as its records tell."""
-        reasons = Counter(r.reason for r in self.ledger.pages.values() if r.reason)
-        common = f" ({reasons.most_common(1)[0][0]})" if reasons else ""
-        folder = self.config.state_path() / self.site.name
-        known = "the site stays known, so if its URL is wrong"
-        return (
-            f"no page with content was found at {self.site.url}{common}; {known}, delete {folder}"
-        )
 
     def commit(self) -> None:
         """Make progress durable; a dry run keeps nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
@@ -89,6 +91,7 @@ def open_for_writing(config: Config, name: str, command: str, now: float) -> Sit
     lock.acquire(command, now)
     opened: list[Any] = []
     try:
+        _refuse_emptied(folder)
         opened.append(SqliteRecordStore(folder / RECORDS))
         opened.append(SqliteCorpus(folder / CORPUS))
         return SiteState(name, opened[0], opened[1], FaissIndexStore(folder / INDEX), lock)
@@ -109,6 +112,7 @@ def open_for_reading(config: Config, name: str) -> SiteState:
     if not (folder / RECORDS).exists():
         known = ", ".join(site_names(config)) or "none yet"
         raise StoreError(f"no state of a site {name!r} in {folder.parent}; known: {known}")
+    _refuse_emptied(folder)
     records = SqliteRecordStore(folder / RECORDS, read_only=True)
     try:
         corpus = SqliteCorpus(folder / CORPUS, read_only=True)
@@ -119,8 +123,39 @@ def open_for_reading(config: Config, name: str) -> SiteState:
 
 
 def site_names(config: Config) -> list[str]:
-    """Return the names of the sites that have state, sorted."""
-    return sorted(path.parent.name for path in config.state_path().glob(f"*/{RECORDS}"))
+    """Return the names of the sites that have state, sorted; none if there is no state folder.
+
+    Raises:
+        StoreError: the state folder, or the folder of a site, cannot be read.
+    """
+    try:
+        with os.scandir(config.state_path()) as folders:
+            return sorted(f.name for f in folders if f.is_dir() and Path(f, RECORDS).exists())
+    except FileNotFoundError:
+        return []
+    except OSError as error:  # no answer at all would look like "no site yet"
+        raise StoreError(
+            f"{error.filename}: the state cannot be read ({error.strerror}): run as the user that "
+            "owns it, or set FRESHCRAWL_STATE_DIR to a folder"
+        ) from None
+
+
+def _refuse_emptied(folder: Path) -> None:
+    """Refuse a database that was cut to nothing: SQLite would take it for a new one.
+
+    One that is missing was taken away on purpose, and begins anew.
+
+    Raises:
+        StoreError: a file is empty although something of the site was published.
+    """
+    if not any((folder / INDEX).glob("*.json")):
+        return
+    for path in (folder / RECORDS, folder / CORPUS):
+        if path.exists() and path.stat().st_size == 0:
+            raise StoreError(
+                f"{path}: the file is damaged, it is empty; put a backup in its place, or delete "
+                "it to begin it anew"
+            )
 
 
 def make_embedder(config: Config) -> Embedder:
@@ -137,10 +172,9 @@ def make_embedder(config: Config) -> Embedder:
 def _embedder(class_path: str, model: str, revision: str) -> Embedder:
     """Return the one embedder of a kind in this process: sites that run together share it."""
     try:
-        cls = load_object(class_path)
-    except (ImportError, NameError, ValueError) as error:
-        raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from None
-    embedder: Embedder = cls(model, revision)
+        embedder: Embedder = load_object(class_path)(model, revision)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from error
     return embedder
 
 

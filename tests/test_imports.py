@@ -24,6 +24,7 @@ ALLOWED = {
     "extract": ("freshcrawl.extract", "freshcrawl.core"),
     "config": (),
     "clock": (),
+    "failures": (),
     "inflate": (),
     "sites": ("freshcrawl.core",),
     "credentials": ("freshcrawl.config", "freshcrawl.sites"),
@@ -37,7 +38,7 @@ ALLOWED = {
     "items": ("freshcrawl.core",),
     "render": ("freshcrawl.credentials", "freshcrawl.sites"),
     "sitemaps": ("freshcrawl.core", "freshcrawl.inflate"),
-    "robots": ("freshcrawl.sitemaps",),
+    "robots": ("freshcrawl.failures", "freshcrawl.sitemaps"),
 }
 """What a part may import of freshcrawl, types too; parts that are not named come later."""
 
