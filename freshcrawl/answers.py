@@ -157,7 +157,7 @@ def open_generation(state: SiteState) -> tuple[Snapshot, VectorIndex]:
         except FileNotFoundError:
             snapshot.close()
         except StoreError as error:
-            logger.warning("%(error)s", {"error": error})
+            logger.warning("%(error)s; searched without it, which is slower", {"error": error})
             snapshot.close()
             break
     snapshot = state.corpus.snapshot()

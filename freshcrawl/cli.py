@@ -69,6 +69,7 @@ def guarded(work: Callable[[], int]) -> int:
     Raises:
         UsageError: a setting or argument cannot be used (exit code 2).
     """
+    _show_warnings()
     try:
         return work()
     except ConfigError as error:
@@ -83,6 +84,15 @@ def guarded(work: Callable[[], int]) -> int:
         return report_error(error)
 
 
+def _show_warnings() -> None:
+    """Give warnings the form of errors where Scrapy's log is off: one line each on stderr."""
+    log = logging.getLogger("freshcrawl")
+    if not log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("freshcrawl: %(message)s"))
+        log.addHandler(handler)
+
+
 def worst(codes: Iterable[int]) -> int:
     """Return the most serious of several exit codes; OK for none."""
     return min(codes, key=SERIOUSNESS.index, default=OK)
@@ -90,7 +100,10 @@ def worst(codes: Iterable[int]) -> int:
 
 def report_error(error: BaseException) -> int:
     """Print an error as one line; return its exit code."""
-    print(f"freshcrawl: {error}", file=sys.stderr)
+    if isinstance(error, OSError) and error.filename:
+        print(f"freshcrawl: {error.filename}: {error.strerror}", file=sys.stderr)
+    else:
+        print(f"freshcrawl: {error}", file=sys.stderr)
     if isinstance(error, ConfigError):
         return USAGE
     return LOCKED if isinstance(error, LockedError) else ERROR

@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from freshcrawl import tally
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
+from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
@@ -196,16 +197,13 @@ class RunExtension:
     def _fail(self, error: Exception) -> None:
         """Note that the run failed: in its report, and there durably if that can be done."""
         self.run.report.status, self.run.report.error = "failed", str(error)
-        logger.error(
-            "%(site)s: the run could not be finished; what is published stays: %(error)s",
-            {"site": self.run.site.name, "error": error},
-            exc_info=None if isinstance(error, StoreError) else error,
-        )
+        what = "the run could not be finished; what is published stays"
+        log_failure(logger, f"{self.run.site.name}: {what}", error)
         try:
             self.run.finish("failed")
             self.run.commit()
-        except Exception:
-            logger.exception("the failure could not be recorded")
+        except Exception as error:
+            log_failure(logger, "the failure could not be recorded", error)
 
     def _count_bytes(self) -> None:
         stats = self._crawler.stats

@@ -1,6 +1,8 @@
-"""Why a request got no answer, in words for reports and explanations."""
+"""Errors in words: why a request got no answer, and what a failed run logs."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -10,6 +12,11 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
+
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    import logging
 
 WORDS: dict[type[BaseException], str] = {
     CannotResolveHostError: "the name of the host was not found",
@@ -30,6 +37,12 @@ def in_words(error: BaseException | None) -> str:
         return detail
     name = "the connection failed" if isinstance(error, DownloadFailedError) else _name(error)
     return f"{name} ({detail})" if detail else name
+
+
+def log_failure(logger: logging.Logger, what: str, error: Exception) -> None:
+    """Log an error: one line for a store's, which says what to do; others with a traceback."""
+    unknown = not isinstance(error, (StoreError, OSError))
+    logger.error("%(what)s: %(error)s", {"what": what, "error": error}, exc_info=unknown)
 
 
 def _name(error: BaseException | None) -> str:

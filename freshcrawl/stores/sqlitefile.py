@@ -6,6 +6,7 @@ other means would drop the locks that this process holds on it.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing, contextmanager
@@ -52,7 +53,14 @@ def reported(path: Path) -> Iterator[None]:
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open ``path`` in autocommit mode for any thread; ``mode`` is ``rw`` or ``rwc``."""
+    """Open ``path`` in autocommit mode for any thread; ``mode`` is ``rw`` or ``rwc``.
+
+    Raises:
+        StoreError: the file is there and not writable. SQLite would leave ``-wal`` and ``-shm``
+            files with the same mode behind, which stop every writer even when that is mended.
+    """
+    if path.exists() and not os.access(path, os.W_OK):
+        raise StoreError(f"{path}: not writable; {_FOLDER}")
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,

@@ -58,7 +58,7 @@ class Server(ThreadingHTTPServer):
 class Origin:
     """A site that a test changes between runs: ``origin["/a.html"] = page("A", "text")``."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.answers: dict[str, Answer | Callable[[], Answer]] = {}
         self.asked: list[Asked] = []
         self._request = threading.local()
@@ -89,7 +89,7 @@ class Origin:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named so there
                 """Keep quiet."""
 
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = Server(("127.0.0.1", port), Handler)
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
