@@ -36,8 +36,9 @@ system:
 	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$${missing[@]}"
 
 # Two releases of a real documentation on loopback, with the real model; a minute or two.
+# PORT=8000 names the port of its web server; else it takes one that is free.
 demo: setup-run
-	$(BIN)/python -m demo
+	$(BIN)/python -m demo $(if $(PORT),--port $(PORT))
 
 test: setup system
 	$(BIN)/python -m pytest

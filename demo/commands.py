@@ -1,89 +1,78 @@
-"""Runs the project's commands as an operator would, and shows what they say."""
+"""Runs the project's commands as an operator would, and shows what they say as it is."""
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.support.project import REPO, command, environment, scrapy
+from tests.support.project import REPO, Embedder, command, environment, scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d [\d:]+ ")
-_TAIL_LINES = 40
 
 
 class DemoError(Exception):
     """Something did not go as the demonstration says it does."""
 
 
-def crawl(url: str, *args: str, state: Path) -> dict[str, Any]:
-    """Run ``scrapy crawl docs``, print what it says, return the site's status.
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The project's command line over one state folder."""
 
-    Raises:
-        DemoError: the command did not end with exit code 0.
-    """
-    full = ("crawl", "docs", "-a", f"url={url}", *args)
-    print(f"$ scrapy {shlex.join(full)}", flush=True)
-    with subprocess.Popen(
-        command(full, state, "real", 0, None),
-        cwd=REPO,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        lines = _show(process)
-    if process.returncode:
-        tail = "".join(lines[-_TAIL_LINES:])
-        raise DemoError(f"scrapy crawl ended with exit code {process.returncode}:\n{tail}")
-    return status(state)
+    state: Path
+    embedder: Embedder
 
+    def crawl(self, url: str, *args: str) -> dict[str, Any]:
+        """Run ``scrapy crawl docs``, then show ``scrapy status``; return the site's status.
 
-def _show(process: subprocess.Popen[str]) -> list[str]:
-    """Print lines without their time stamps while they come; return all lines."""
-    lines: list[str] = []
-    for line in process.stdout or ():
-        lines.append(line)
-        start = _STAMP.match(line)
-        print(f"  {line[start.end() if start else 0 :].rstrip()}", flush=True)
-    return lines
+        Raises:
+            DemoError: a command did not end with exit code 0.
+        """
+        # The log is that of Scrapy; what the run did is told by the status.
+        full = ("crawl", "docs", "-a", f"url={url}", *args, "-L", "WARNING")
+        _announce(full)
+        done = subprocess.run(
+            command(full, self.state, self.embedder, 0, None),
+            cwd=REPO,
+            env=environment(),
+            check=False,
+        )
+        if done.returncode:
+            raise DemoError(f"scrapy crawl ended with exit code {done.returncode}")
+        self.show("status")
+        [site] = json.loads(self._stdout("status", "--json"))["sites"]
+        return dict(site)
 
+    def show(self, *args: str) -> str:
+        """Run a command that only reads, print what it prints, and return that.
 
-def status(state: Path) -> dict[str, Any]:
-    """Return the status of the only site of a state folder."""
-    [site] = json.loads(_stdout("status", "--json", state=state))["sites"]
-    return dict(site)
+        Raises:
+            DemoError: it did not end with exit code 0.
+        """
+        _announce(args)
+        text = self._stdout(*args)
+        print(text, end="", flush=True)
+        return text
 
+    def page_texts(self) -> dict[str, str]:
+        """Return the text in the answers by URL of the page."""
+        texts: dict[str, list[str]] = {}
+        for line in self._stdout("export", "--format", "jsonl").splitlines():
+            chunk = json.loads(line)
+            texts.setdefault(chunk["url"], []).append(chunk["text"])
+        return {url: "\n".join(parts) for url, parts in texts.items()}
 
-def query(question: str, *, state: Path) -> dict[str, Any]:
-    """Return the best passage for a question.
-
-    Raises:
-        DemoError: there is none.
-    """
-    print(f"$ scrapy {shlex.join(('query', question, '-k', '1'))}", flush=True)
-    hits = json.loads(_stdout("query", question, "-k", "1", "--json", state=state))
-    if not hits:
-        raise DemoError("the question has no answer")
-    return dict(hits[0])
-
-
-def page_texts(state: Path) -> dict[str, str]:
-    """Return the text in the answers by URL of the page."""
-    texts: dict[str, list[str]] = {}
-    for line in _stdout("export", "--format", "jsonl", state=state).splitlines():
-        chunk = json.loads(line)
-        texts.setdefault(chunk["url"], []).append(chunk["text"])
-    return {url: "\n".join(parts) for url, parts in texts.items()}
+    def _stdout(self, *args: str) -> str:
+        result = scrapy(*args, state=self.state, embedder=self.embedder)
+        sys.stderr.write(result.stderr)
+        if result.returncode:
+            raise DemoError(f"scrapy {args[0]} ended with exit code {result.returncode}")
+        return result.stdout
 
 
-def _stdout(*args: str, state: Path) -> str:
-    result = scrapy(*args, state=state, embedder="real")
-    if result.returncode:
-        raise DemoError(f"scrapy {args[0]} ended with {result.returncode}: {result.stderr}")
-    return result.stdout
+def _announce(args: tuple[str, ...]) -> None:
+    print(f"$ scrapy {shlex.join(args)}", flush=True)

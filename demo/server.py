@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+HOST = "127.0.0.1"
+
+
+class PortError(Exception):
+    """The port cannot be had; the message is one line that says what to do."""
+
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -21,12 +27,24 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on a free port while the block runs; gives the URL of its root."""
-    handler = partial(_Handler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+def served(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder while the block runs; gives the URL of its root.
+
+    The folder may be made later. Port 0 is any that is free.
+
+    Raises:
+        PortError: the port is in use, or may not be used by this user.
+    """
+    try:
+        server = ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
+    except OSError as error:
+        raise PortError(
+            f"port {port} of {HOST} cannot be used ({error.strerror}): name another one, such as "
+            "make demo PORT=8001, or none to take any that is free"
+        ) from None
+    with server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/"
+            yield f"http://{HOST}:{server.server_port}/"
         finally:
             server.shutdown()

@@ -1,4 +1,4 @@
-"""What the demonstration prints: the table of runs, a diff, an answer, the savings."""
+"""What the demonstration prints of its own: the runs side by side, a diff, the savings."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WIDTH = 92
-ANSWER_LINES = 8
 DIFF_LINES = 30
 ROWS = (
-    ("pages listed", "discovered"),
+    ("pages that the sitemap lists", "discovered"),
     ("pages asked for", "fetched"),
-    ("answered 304, no body sent", "not_modified"),
-    ("bytes of page bodies", "page_bytes"),
-    ("new", "new"),
-    ("changed", "changed"),
-    ("same text as published", "unchanged"),
-    ("not documents (index, search)", "excluded"),
-    ("chunks embedded", "chunks_embedded"),
-    ("chunks reused", "chunks_reused"),
-    ("model loaded", "torch_imported"),
-    ("generation", "generation"),
+    ("of these answered 304, no body", "not_modified"),
+    ("new pages", "new"),
+    ("pages with another text", "changed"),
+    ("pages with the same text", "unchanged"),
+    ("no documents: index, search", "excluded"),
+    ("passages embedded", "chunks_embedded"),
+    ("passages with a known vector", "chunks_reused"),
+    ("the model was loaded", "torch_imported"),
+    ("bytes downloaded", "bytes_downloaded"),
+    ("generation of the index", "generation"),
     ("seconds", "duration_s"),
 )
+"""What a row is, and its name in the run report."""
 
 
 def heading(text: str) -> None:
@@ -36,9 +36,10 @@ def heading(text: str) -> None:
 
 def table(runs: Mapping[str, Mapping[str, Any]]) -> None:
     """Print run reports side by side, under their names."""
-    print(" " * 31 + "".join(f"{name:>16}" for name in runs))
+    print(f"{'':<31}{'in the report':<17}" + "".join(f"{name:>14}" for name in runs))
     for label, field in ROWS:
-        print(f"{label:<31}" + "".join(f"{_cell(run[field]):>16}" for run in runs.values()))
+        cells = "".join(f"{_cell(run[field]):>14}" for run in runs.values())
+        print(f"{label:<31}{field:<17}{cells}")
 
 
 def _cell(value: Any) -> str:
@@ -64,24 +65,15 @@ def _lines(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in wrapper.wrap(line)]
 
 
-def answer(hit: Mapping[str, Any]) -> None:
-    """Print a passage with its source and clocks."""
-    print(f"  {' > '.join(hit['heading_path'])}")
-    print(f"  {hit['url']}#{hit['anchor']}")
-    for line in _lines(hit["text"])[:ANSWER_LINES]:
-        print(f"  | {line}")
-    for clock in ("last_checked", "last_changed", "indexed_at"):
-        print(f"  {clock:<13} {hit[clock]}")
-    print(f"  {'stale':<13} {'yes' if hit['stale'] else 'no'}")
-
-
-def savings(runs: Mapping[str, Mapping[str, Any]], chunks: int) -> None:
-    """Print what recrawls spared, against fetching every page and embedding every chunk."""
+def savings(runs: Mapping[str, Mapping[str, Any]], first: Mapping[str, Any], passages: int) -> None:
+    """Print what recrawls spared, against sending every page and embedding every passage."""
     for name, run in runs.items():
+        kept = passages - run["chunks_embedded"]
         print(
-            f"{name}: {_share(run['not_modified'], run['fetched'])} of the page bodies not sent, "
-            f"{_share(chunks - run['chunks_embedded'], chunks)} of the embeddings not computed "
-            f"({run['chunks_embedded']} of {chunks} chunks)"
+            f"{name}: {_share(run['not_modified'], run['fetched'])} of the page downloads "
+            f"({run['bytes_downloaded']:,} bytes in all; the first crawl took "
+            f"{first['bytes_downloaded']:,}),\n  {_share(kept, passages)} of the embeddings "
+            f"({run['chunks_embedded']} of {passages} passages were embedded)"
         )
 
 

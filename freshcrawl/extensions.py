@@ -202,8 +202,8 @@ class RunExtension:
         try:
             self.run.finish("failed")
             self.run.commit()
-        except Exception as error:
-            log_failure(logger, "the failure could not be recorded", error)
+        except Exception as second:
+            log_failure(logger, "the failure could not be recorded", second)
 
     def _count_bytes(self) -> None:
         stats = self._crawler.stats

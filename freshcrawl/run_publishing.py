@@ -15,8 +15,7 @@ from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import Staged
-    from freshcrawl.failures import log_failure
-from freshcrawl.publishing import PublishResult
+    from freshcrawl.publishing import PublishResult
     from freshcrawl.run import Run
 
 logger = logging.getLogger(__name__)

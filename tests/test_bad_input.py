@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -463,23 +462,3 @@ def test_index_of_another_model(site: Site) -> None:
     told(site.crawl(settings=other), 1, *words)
     told(scrapy(*QUERY, state=site.state, settings=other), 1, *words)
     assert site.origin.paths() == []
-
-
-def test_port_in_use(tmp_path: Path) -> None:
-    """The demo is the only part that listens; it does nothing before it has its port."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [*command((), tmp_path, "hash", 0, None)[:1], "-m", "demo", "--port", port],
-            cwd=REPO,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        f"demo: port {port} of 127.0.0.1 is in use: name another one, as make demo PORT=8001, "
-        "or none to take any that is free\n"
-    )
