@@ -31,7 +31,8 @@ system:
 	for tool in nginx chromium; do command -v $$tool >/dev/null || missing+=($$tool); done; \
 	if (( $${#missing[@]} == 0 )); then exit 0; fi; \
 	if (( $$(id -u) != 0 )); then \
-	  echo "not installed: $${missing[*]} (tests that need them are skipped)"; exit 0; fi; \
+	  echo "not installed: $${missing[*]}; tests that need them are skipped and counted"; \
+	  exit 0; fi; \
 	apt-get update --quiet; \
 	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$${missing[@]}"
 
@@ -40,6 +41,7 @@ system:
 demo: setup-run
 	$(BIN)/python -m demo $(if $(PORT),--port $(PORT))
 
+# All tests but the nightly ones; PYTEST_ADDOPTS="-k demo" and the like choose among them.
 test: setup system
 	$(BIN)/python -m pytest
 

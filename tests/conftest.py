@@ -1,7 +1,12 @@
-"""Fixtures that several test modules use; each is built only when a test asks for it."""
+"""Fixtures that several test modules use, and the count of what was skipped and for want of what.
+
+Each fixture is built only when a test asks for it.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +18,23 @@ from tests.support.nginx import NginxSite, nginx_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+NOT_INSTALLED = re.compile(r"Skipped: (\S+) is not installed")
+"""How the reason of a skipped test names the system package that it needs."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end how many tests were skipped for want of which system package."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    missing = Counter(found[1] for reason in reasons if (found := NOT_INSTALLED.search(reason)))
+    if missing:
+        counts = ", ".join(f"{name}: {count} tests" for name, count in sorted(missing.items()))
+        terminalreporter.section("not run")
+        terminalreporter.line(
+            f"skipped for want of {counts}; to run them, as root: "
+            f"apt-get install {' '.join(sorted(missing))}"
+        )
 
 
 class SiteFactory(Protocol):
