@@ -311,7 +311,7 @@ def test_state_folder_that_is_a_file_is_not_taken_for_an_empty_one(tmp_path: Pat
 
 needs_permissions = pytest.mark.skipif(
     not os.getuid() and shutil.which("setpriv") is None,
-    reason="setpriv is not installed",
+    reason="root without setpriv (util-linux) overrides permissions",
 )
 
 
