@@ -94,12 +94,22 @@ class SpiderArguments:
         raise ConfigError(f"unknown site {self.site!r}; known: {names}")
 
 
-def known_sites(config: Config) -> dict[str, SiteConfig]:
-    """Return the sites by name: those of ``sites.toml``, then those that only have state."""
+def known_sites(config: Config, broken: list[StoreError] | None = None) -> dict[str, SiteConfig]:
+    """Return the sites by name: those of ``sites.toml``, then those that only have state.
+
+    Raises:
+        StoreError: the state of a site cannot be read; with ``broken`` it is added to that, and
+            the site left out.
+    """
     sites = load_sites(config)
     for name in site_names(config):
-        if name not in sites and (site := _from_state(config, name)):
-            sites[name] = site
+        try:
+            if name not in sites and (site := _from_state(config, name)):
+                sites[name] = site
+        except StoreError as error:
+            if broken is None:
+                raise
+            broken.append(error)
     return sites
 
 

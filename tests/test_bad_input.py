@@ -429,6 +429,26 @@ def test_database_that_cannot_be_used(
         path.write_bytes(good)
 
 
+def test_damaged_site_does_not_stop_the_others(site: Site) -> None:
+    """Neither one that only has state, nor one of ``sites.toml``."""
+    toml = site.state.parent / "sites.toml"
+    toml.write_text('[sites.listed]\nurl = "http://listed.invalid/"\n')
+    for name in ("broken", "listed"):
+        (site.state / name).mkdir()
+        garbage(site.state / name / "records.sqlite")
+    site.origin.paths()
+    result = scrapy(
+        "crawl", "docs", state=site.state, clock_offset_s=5 * 86_400,
+        settings={"FRESHCRAWL_SITES": toml},
+    )  # fmt: skip
+    lines = [line for line in result.stderr.splitlines() if line.startswith("freshcrawl: ")]
+    assert (result.returncode, len(lines)) == (1, 2), result.stderr[-2000:]
+    assert all("the file is damaged" in line for line in lines)
+    assert set(PATHS) <= set(site.origin.paths())
+    for name in ("broken", "listed"):
+        shutil.rmtree(site.state / name)
+
+
 def test_damaged_index_file(site: Site) -> None:
     """The answers are the same, with a line on stderr, until the next publish mends it."""
     right = scrapy(*QUERY, "--json", state=site.state)

@@ -119,10 +119,12 @@ class Command(CrawlCommand):
         arguments = SpiderArguments.parse(given)
         if not config.enabled:
             raise ConfigError("FRESHCRAWL_ENABLED is false: nothing would be kept")
-        sites = sites_to_crawl(config, arguments)
+        broken: list[StoreError] = []
+        sites = sites_to_crawl(config, arguments, broken)
+        codes = [cli.report_error(error) for error in broken]
         if not sites:
             print("nothing is due")
-            return cli.OK
+            return cli.worst(codes)
         rest = {name: value for name, value in given.items() if name not in {"url", "site"}}
         if self.crawler_process is None:
             raise ConfigError("scrapy crawl needs a crawler process")
@@ -130,7 +132,8 @@ class Command(CrawlCommand):
         for site in sites:
             crawls.add(**rest, **({"url": arguments.url} if arguments.url else {"site": site.name}))
         crawls.run(config.progress_secs, self._line)
-        return cli.worst(self._exit_code(crawler, task) for crawler, task in crawls.jobs)
+        codes += [self._exit_code(crawler, task) for crawler, task in crawls.jobs]
+        return cli.worst(codes)
 
     def _exit_code(self, crawler: Crawler, task: asyncio.Task[None]) -> int:
         error = task.exception() if task.done() and not task.cancelled() else None
@@ -147,22 +150,29 @@ class Command(CrawlCommand):
         return report_exit_code(extension.run.report)
 
 
-def sites_to_crawl(config: Config, arguments: SpiderArguments) -> list[SiteConfig]:
+def sites_to_crawl(
+    config: Config, arguments: SpiderArguments, broken: list[StoreError]
+) -> list[SiteConfig]:
     """Return the site that is named, or every site with something due, by name.
+
+    Sites whose state cannot be read do not stop the others: what is wrong is added to ``broken``.
 
     Raises:
         ConfigError: no site is known, or the named one is not.
     """
     if arguments.url or arguments.site:
         return [arguments.site_config(config)]
-    sites = known_sites(config)
-    if not sites:
+    sites = known_sites(config, broken)
+    if not sites and not broken:
         raise ConfigError("no site is known yet: give -a url=https://docs.example.com/")
-    return [
-        site
-        for _, site in sorted(sites.items())
-        if arguments.full or site_is_due(config.for_site(site.policies), site.name)
-    ]
+    due = []
+    for name, site in sorted(sites.items()):
+        try:
+            if arguments.full or site_is_due(config.for_site(site.policies), name):
+                due.append(site)
+        except StoreError as error:
+            broken.append(error)
+    return due
 
 
 def site_is_due(config: Config, name: str) -> bool:
