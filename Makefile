@@ -13,7 +13,9 @@ STAMP := $(VENV)/.requirements-stamp
 setup-run: $(RUN_STAMP)
 
 $(RUN_STAMP): requirements.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  "Python 3.11 or later is needed: name one, as make demo PYTHON=python3.12")'
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements.txt -c requirements-dev.txt \
 	  setuptools wheel
 	touch $@

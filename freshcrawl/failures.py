@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from OpenSSL import SSL
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -32,11 +33,20 @@ def in_words(error: BaseException | None) -> str:
     for kind, words in WORDS.items():
         if isinstance(error, kind):
             return words
-    detail = str(error or "").partition("\n")[0][:MAX_DETAIL]
+    detail = _detail(error)
     if isinstance(error, IgnoreRequest) and detail:
         return detail
     name = "the connection failed" if isinstance(error, DownloadFailedError) else _name(error)
-    return f"{name} ({detail})" if detail else name
+    return f"{name}: {detail}" if detail else name
+
+
+def _detail(error: BaseException | None) -> str:
+    """Return the first line of what an error says, or of the error of Twisted or OpenSSL in it."""
+    inside = getattr(getattr(error, "__cause__", None), "reasons", None)
+    said = inside[0].value if inside else error
+    if isinstance(said, SSL.Error):  # its argument is a list of (library, function, reason)
+        return ", ".join(str(part[-1]) for part in said.args[0])
+    return str(said or "").partition("\n")[0].rstrip(".")[:MAX_DETAIL]
 
 
 def log_failure(logger: logging.Logger, what: str, error: Exception) -> None:

@@ -197,6 +197,12 @@ def test_model_of_the_hub_is_named_by_its_commit(
     assert (embedder._files.source, embedder._files.revision) == ("some/model", commit)
 
 
+@pytest.mark.parametrize("name", ["/no/such/folder", "./model", "a/b/c"])
+def test_path_that_is_no_folder_is_not_taken_for_a_name_on_the_hub(name: str) -> None:
+    with pytest.raises(StoreError, match=r"was not found \(no such folder\): set FRESHCRAWL_EMBED"):
+        SentenceTransformerEmbedder(name)
+
+
 def test_hash_embedder() -> None:
     embedder = HashEmbedder()
     assert (embedder.model, embedder.dimension, embedder.max_tokens) == ("hash-64", 64, 256)
