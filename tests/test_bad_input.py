@@ -21,7 +21,7 @@ import pytest
 
 from freshcrawl.answers import export_rows
 from freshcrawl.config import Config
-from freshcrawl.state import open_for_reading
+from freshcrawl.state import open_for_reading, open_for_writing
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import (
     CLOCKS,
@@ -427,6 +427,20 @@ def test_database_that_cannot_be_used(
         told(scrapy(*reading, state=site.state), 1, str(path), words)
         assert path.read_bytes() == spoiled
         path.write_bytes(good)
+
+
+def test_empty_file_of_a_crawl_that_was_killed_at_once_is_a_new_one(state: Path) -> None:
+    (state / "new").mkdir(parents=True)
+    for name in ("records.sqlite", "corpus.sqlite"):
+        emptied(state / "new" / name)
+    config = Config(state_dir=str(state))
+    for opened in (
+        open_for_reading(config, "new"),
+        open_for_writing(config, "new", "test", 0.0),
+        open_for_reading(config, "new"),
+    ):
+        assert opened.pages() == {}
+        opened.close()
 
 
 def test_damaged_site_does_not_stop_the_others(site: Site) -> None:
