@@ -27,16 +27,19 @@ $(STAMP): $(RUN_STAMP) requirements-dev.txt
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@
 
-# nginx and Chromium for the tests that need them; only root can install.
+# nginx and Chromium for the tests that need them, and what Playwright's driver links to; only root
+# can install. Without what they recommend: printers, a notification daemon and the like.
 system:
 	@export PATH="$$PATH:/usr/sbin:/sbin"; missing=(); \
 	for tool in nginx chromium; do command -v $$tool >/dev/null || missing+=($$tool); done; \
+	ldconfig -p | grep -q 'libatomic\.so\.1' || missing+=(libatomic1); \
 	if (( $${#missing[@]} == 0 )); then exit 0; fi; \
 	if (( $$(id -u) != 0 )); then \
 	  echo "not installed: $${missing[*]}; tests that need them are skipped and counted"; \
 	  exit 0; fi; \
 	apt-get update --quiet; \
-	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$${missing[@]}"
+	DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends \
+	  "$${missing[@]}"
 
 # Two releases of a real documentation on loopback, with the real model; a minute or two.
 # PORT=8000 names the port of its web server; else it takes one that is free.

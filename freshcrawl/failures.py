@@ -25,6 +25,8 @@ WORDS: dict[type[BaseException], str] = {
     DownloadTimeoutError: "no answer in time",
     ResponseDataLossError: "the answer was cut short",
 }
+NO_DRIVER = "start() must be awaited before launch"
+"""What scrapy-playwright says of each page once Playwright's driver has failed to start."""
 MAX_DETAIL = 150
 
 
@@ -34,6 +36,11 @@ def in_words(error: BaseException | None) -> str:
         if isinstance(error, kind):
             return words
     detail = _detail(error)
+    if NO_DRIVER in detail:
+        return (
+            "the driver of the browser does not start: `python -m playwright --version` says why; "
+            "on Debian it needs libatomic1"
+        )
     if isinstance(error, IgnoreRequest) and detail:
         return detail
     name = "the connection failed" if isinstance(error, DownloadFailedError) else _name(error)

@@ -26,6 +26,11 @@ from tests.support.project import report, scrapy
         (RobotsForbidden("disallowed by robots.txt"), "disallowed by robots.txt"),
         (RobotsForbidden(), "RobotsForbidden"),
         (ValueError("first line.\nsecond"), "ValueError: first line"),
+        (
+            RuntimeError("start() must be awaited before launch_browser()"),
+            "the driver of the browser does not start: `python -m playwright --version` says why; "
+            "on Debian it needs libatomic1",
+        ),
         (None, "no answer"),
     ],
 )

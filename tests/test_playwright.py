@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,6 @@ from tests.support.origin import Answer, Origin
 from tests.support.project import export, report, scrapy, start_scrapy
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
 
     from tests.conftest import SiteFactory
@@ -29,6 +30,17 @@ pytestmark = [
         "executable_path" not in launch_options(), reason="chromium is not installed"
     ),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def driver() -> None:
+    """Skip where the driver that Playwright brings along cannot start."""
+    say = [sys.executable, "-m", "playwright", "--version"]
+    done = subprocess.run(say, capture_output=True, text=True, check=False)
+    if "libatomic" in done.stderr:
+        pytest.skip("libatomic1 is not installed")
+    assert done.returncode == 0, done.stderr
+
 
 CRAWL_TIMEOUT_S = 90.0
 EXIT_TIMEOUT_S = 10.0
