@@ -27,13 +27,12 @@ class Project:
     embedder: Embedder
 
     def crawl(self, url: str, *args: str) -> dict[str, Any]:
-        """Run ``scrapy crawl docs``, then show ``scrapy status``; return the site's status.
+        """Run ``scrapy crawl docs``, which says on stderr what it does; return the site's status.
 
         Raises:
             DemoError: a command did not end with exit code 0.
         """
-        # The log is that of Scrapy; what the run did is told by the status.
-        full = ("crawl", "docs", "-a", f"url={url}", *args, "-L", "WARNING")
+        full = ("crawl", "docs", "-a", f"url={url}", *args)
         _announce(full)
         done = subprocess.run(
             command(full, self.state, self.embedder, 0, None),
@@ -43,7 +42,6 @@ class Project:
         )
         if done.returncode:
             raise DemoError(f"scrapy crawl ended with exit code {done.returncode}")
-        self.show("status")
         [site] = json.loads(self._stdout("status", "--json"))["sites"]
         return dict(site)
 

@@ -54,7 +54,9 @@ def test_two_releases_from_the_first_crawl_to_the_answer() -> None:
     ):
         assert words in done.stdout
     assert done.stdout.count("$ scrapy query") == 2
-    assert done.stdout.count("$ scrapy status") == 3
+    # What the three runs say of themselves.
+    assert len(re.findall(r": complete, [\d.]+ s, generation [112]\n", done.stderr)) == 3
+    assert "saved against a full recrawl: 13 of 13 page downloads" in done.stderr
 
 
 def test_port_in_use() -> None:
