@@ -27,16 +27,6 @@ def test_second_run_of_a_site_ends_at_once(state: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_state_that_cannot_be_written_is_one_line(state: Path) -> None:
-    state.write_text("a file where a folder should be")
-    with Origin() as origin:
-        result = scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state)
-        assert origin.paths() == []
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "the state folder cannot be made" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
 def test_dry_run_leaves_nothing(state: Path) -> None:
     with Origin() as origin:
         origin["/a"] = page("A", "text")
