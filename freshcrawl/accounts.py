@@ -43,8 +43,11 @@ def _to_embed(run: Run) -> int:
 
 
 def nothing_found(run: Run) -> str:
-    """Return why a site has no page, as far as its records tell; "" if it has one."""
-    if run.ledger.live_count() or run.ledger.staged:
+    """Return why a site has no page, as far as its records tell; "" if it has one.
+
+    Nothing is said of a dry run, which leaves nothing behind.
+    """
+    if run.dry_run or run.ledger.live_count() or run.ledger.staged:
         return ""
     reasons = _most_common(r.reason for r in run.ledger.pages.values())
     folder = run.config.state_path() / run.site.name

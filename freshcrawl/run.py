@@ -225,10 +225,10 @@ class Run:
         listed = self.ledger.listings.listed() & self.ledger.pages.keys()
         self.report.discovered = len(listed)
         self.report.not_due = sum(not self.is_due(key) for key in listed - self.handled)
-        if not self.dry_run and (reason := nothing_found(self)):
-            self.report.incomplete(reason)
-        if reason := nothing_checked(self):
-            self.report.incomplete(reason)
+        # A run that was cut off could not know.
+        for problem in (nothing_found(self), nothing_checked(self)) if reason == "finished" else ():
+            if problem:
+                self.report.incomplete(problem)
         add_up(self)
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules

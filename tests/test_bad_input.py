@@ -270,10 +270,15 @@ def test_sitemap_that_is_html(site: Site) -> None:
     started_and_said(site, site.crawl(), "sitemap", "not a sitemap")
 
 
-def test_folder_that_no_sitemap_entry_is_below(site: Site) -> None:
+def test_folder_that_no_sitemap_entry_is_below(site: Site, tmp_path: Path) -> None:
+    new = Site(site.origin, tmp_path / "new")
     url = f"{site.origin.url}nothere/"
+    result = scrapy("crawl", "docs", "-a", f"url={url}", state=new.state)
+    started_and_said(new, result, "list 3 pages, but none of them is below")
+    # Of a site that is known, it is just a page.
     result = scrapy("crawl", "docs", "-a", f"url={url}", state=site.state)
-    started_and_said(site, result, "list 3 pages, but none of them is below")
+    assert result.returncode == 0
+    assert not (site.state / f"{site.folder.name}-nothere").exists()
 
 
 def test_wrong_scheme_does_not_stick(state: Path) -> None:

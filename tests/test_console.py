@@ -141,7 +141,8 @@ def test_terminal_shows_one_line_that_redraws_and_then_what_was_done(
     assert max(map(len, drawn)) < COLUMNS
     shown = screen(written)
     name = f"127.0.0.1-{origin.port}"
-    assert shown[0].startswith(f"{name}: 20 pages listed")
+    assert re.fullmatch(rf"{name}: complete, [\d.]+ s, generation 1", shown[0])
+    assert shown[1].startswith("  20 pages listed")
     assert all(line.startswith("  ") for line in shown[1:-1])
     assert shown[-1] == ""
     assert not re.search(STAMP, written)
@@ -178,14 +179,15 @@ def test_newcomer_sees_progress_and_the_end_and_nothing_of_scrapy(
     assert any("embedding 4 of 20 passages" in record for record in records)
     # One record of several lines.
     last = lines.index(records[-1])
-    assert "20 pages listed" in records[-1]
-    assert len(lines) > last + 1
+    assert ": complete, " in records[-1]
+    assert "20 pages listed" in lines[last + 1]
 
 
 @pytest.mark.parametrize("secs", [0.0, 30.0])
 def test_short_run_says_nothing_but_its_end(secs: float, origin: Origin, state: Path) -> None:
     [first, *others] = crawl(origin, state, secs=secs).splitlines()
-    assert "20 pages listed" in first
+    assert ": complete, " in first
+    assert "20 pages listed" in others[0]
     assert all(line.startswith("  ") for line in others)
 
 
@@ -198,7 +200,7 @@ def test_warnings_keep_the_format_of_scrapy(state: Path) -> None:
 def test_chosen_level_brings_back_the_lines_of_scrapy(origin: Origin, state: Path) -> None:
     lines = crawl(origin, state, "-L", "INFO").splitlines()
     assert sum("Spider opened" in line for line in lines) == 1
-    ours = [line for line in lines if "pages listed" in line]
+    ours = [line for line in lines if ": complete, " in line]
     assert len(ours) == 1
     assert re.match(rf"{STAMP}\[freshcrawl\.extensions\] INFO: ", ours[0])
 
