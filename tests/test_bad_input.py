@@ -278,6 +278,7 @@ def test_folder_that_no_sitemap_entry_is_below(site: Site, tmp_path: Path) -> No
     # Of a site that is known, it is just a page.
     result = scrapy("crawl", "docs", "-a", f"url={url}", state=site.state)
     assert result.returncode == 0
+    assert f"is a page of the site {site.folder.name} ({site.origin.url})" in result.stderr
     assert not (site.state / f"{site.folder.name}-nothere").exists()
 
 

@@ -16,6 +16,7 @@ from freshcrawl.arguments import SpiderArguments, known_sites
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.schedule import is_due
+from freshcrawl.core.scope import Scope
 from freshcrawl.crawls import Crawls
 from freshcrawl.extensions import get_extension
 from freshcrawl.state import open_for_reading, site_names
@@ -125,6 +126,10 @@ class Command(CrawlCommand):
         if not sites:
             print("nothing is due")
             return cli.worst(codes)
+        if arguments.url and Scope.from_url(arguments.url).prefix != sites[0].scope.prefix:
+            words = "%(url)s is a page of the site %(name)s (%(root)s): all of it is refreshed"
+            values = {"name": sites[0].name, "root": sites[0].scope.root}
+            logger.info(words, {"url": arguments.url, **values})
         rest = {name: value for name, value in given.items() if name not in {"url", "site"}}
         if self.crawler_process is None:
             raise ConfigError("scrapy crawl needs a crawler process")
