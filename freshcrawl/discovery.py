@@ -204,7 +204,8 @@ class Discovery:
         self._run.report.incomplete(f"sitemap {url}: {problem}")
 
     def _after_sitemaps(self) -> Iterator[Request]:
-        """Forget sitemaps that are linked no more; follow links where there is no sitemap."""
+        """Forget sitemaps that are named no more; follow links where there is no sitemap."""
+        self._drop_unnamed()
         self._drop_unlinked()
         self._judge_vanished()
         listings = self._run.ledger.listings
@@ -239,6 +240,13 @@ class Discovery:
                 self._run.ledger.listings.drop(f"sitemap:{url}")
             else:
                 self._fail(url, f"HTTP {status}")
+
+    def _drop_unnamed(self) -> None:
+        """Drop sitemaps that were found before others were named, once those were read."""
+        if self._named and self._read and not self._broken:
+            for source in self._run.ledger.listings.of_kind("sitemap_root"):
+                if source.removeprefix("sitemap:") not in self._named:
+                    self._run.ledger.listings.drop(source)
 
     def _drop_unlinked(self) -> None:
         """Drop child sitemaps that no index lists any more; an unread index keeps its list."""

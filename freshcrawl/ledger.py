@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 RUNS_KEPT = 50
+HELD_RUNS_KEPT = 20
 BULK = ("blocks", "body", "chunks")
 """Fields of staged work that stay in the store, under a name of their own."""
 
@@ -93,9 +94,13 @@ class Ledger:
             return self.staged[key].status == Status.LIVE and not self.staged[key].canonical
         return self.is_live(key)
 
+    def live_keys(self) -> list[str]:
+        """Return the keys of the pages that are in the answers now."""
+        return [key for key, page in self.published.items() if page.status == Status.LIVE]
+
     def live_count(self) -> int:
         """Return how many pages are in the answers now."""
-        return sum(page.status == Status.LIVE for page in self.published.values())
+        return len(self.live_keys())
 
     def published_texts(self, key: str) -> list[str]:
         """Return title and blocks of a page as published, if kept. Any thread may call."""
@@ -111,15 +116,19 @@ class Ledger:
         finally:
             snapshot.close()
 
-    def stage(self, entry: Staged, run_id: str, found_at: float) -> None:
+    def stage(self, entry: Staged, run_id: str, found_at: float, apart: float) -> None:
         """Keep a change durably (with the next commit) until it is published.
 
-        Work that a guard holds keeps the times at which earlier runs found the same.
+        Work that a guard holds keeps the times at which earlier runs found the
+        same, those that are ``apart`` seconds from the one before and so count.
         """
         before = self.staged.get(entry.key)
         entry.held_runs = [found_at]
         if before is not None and self.holds_same(entry):
-            entry.held, entry.held_runs = before.held, [*before.held_runs, found_at]
+            counts = found_at - before.held_runs[-1] >= apart
+            again = [found_at] if counts else []
+            entry.held = before.held
+            entry.held_runs = [*before.held_runs, *again][-HELD_RUNS_KEPT:]
         entry.run_id = run_id
         row = entry.to_json()
         bulk = {name: row.pop(name) for name in BULK if name in row}

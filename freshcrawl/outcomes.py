@@ -78,8 +78,9 @@ def _list(run: Run, item: PageItem, verdict: str) -> None:
         run.ledger.listings.drop(f"page:{item.key}")
     urls += [item.canonical_url] if item.canonical else []
     run.sightings.list_targets(item.key, urls, whole=read)
-    if read and run.sightings.follows_links:
-        run.sightings.list_links(item.key, item.links)
+    if read and run.sightings.follows_links and not run.sightings.list_links(item.key, item.links):
+        # A 304 would hide the links that there was no room for.
+        run.ledger.set(item.key, **NO_VALIDATORS)
 
 
 def _validators(run: Run, item: PageItem) -> dict[str, Any]:

@@ -121,7 +121,8 @@ class ChangePipeline(RunComponent):
                 published = self.run.ledger.published.get(item.key)
                 item.verdict = compare(published, item.digest, item.links_digest)
                 shown = self.run.ledger.pages[item.key].shown_digest
-                if item.verdict == Verdict.UNCHANGED and shown not in {"", item.shown_digest}:
+                both = shown and item.shown_digest
+                if item.verdict == Verdict.UNCHANGED and both and shown != item.shown_digest:
                     item.verdict = Verdict.COSMETIC
             elif item.outcome == Outcome.NOT_MODIFIED:
                 self._not_modified(item)

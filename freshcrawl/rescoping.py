@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.ledger import NO_VALIDATORS
 
 if TYPE_CHECKING:
     from freshcrawl.run import Run
@@ -29,6 +30,8 @@ def rescope(run: Run) -> None:
             _let_in(run, record)
             continue
         run.handled.add(record.key)
+        run.sightings.left_out += 1
+        run.ledger.drop_listings_of(record.key)
         if run.ledger.is_live(record.key):
             _stage(run, record, key)
         elif record.status not in FINAL:
@@ -49,11 +52,17 @@ def add_targets(run: Run) -> None:
 def _let_in(run: Run, record: PageRecord) -> None:
     """Undo what an earlier table left out."""
     staged = run.ledger.staged.get(record.key)
-    if staged is not None and (staged.reason == OUT or staged.reason.startswith(SAME)):
+    again = {"next_due": 0.0, **NO_VALIDATORS}  # what the page links to is to be read again
+    if staged is not None and _is_ours(staged.reason):
         run.ledger.unstage(record.key)
-        run.ledger.set(record.key, next_due=0.0)
-    elif record.status == Status.EXCLUDED and record.reason == OUT:
-        run.ledger.set(record.key, status=Status.PENDING, reason="", next_due=0.0)
+        run.ledger.set(record.key, **again)
+    elif record.status in {Status.EXCLUDED, Status.ALIAS} and _is_ours(record.reason):
+        run.ledger.set(record.key, status=Status.PENDING, reason="", alias_of="", **again)
+
+
+def _is_ours(reason: str) -> bool:
+    """Tell what the site's table left out from what the site did."""
+    return reason == OUT or reason.startswith(SAME)
 
 
 def _key_of(run: Run, record: PageRecord) -> str | None:

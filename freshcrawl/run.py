@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import sys
+from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,6 @@ class Run:
         self.clock = clock
         self.full = full
         self.dry_run = dry_run
-        self.recipe = recipe(site)
         self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
         self.schedule = SchedulePolicy(
             config.start_interval_secs,
@@ -71,6 +71,7 @@ class Run:
         self.report.generation = self.ledger.generation
         self.report.first_crawl = not self.ledger.generation
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
+        self._recipes: dict[bool, str] = {}
         self.handled: set[str] = set()
         self.counted: dict[str, str] = {}
         """Counter by key of the pages that the report counts under a verdict."""
@@ -101,6 +102,14 @@ class Run:
         if self._embedder is None:
             self._embedder = make_embedder(self.config)
         return self._embedder
+
+    @property
+    def recipe(self) -> str:
+        """What identifies how bodies are read in this run."""
+        follows = self.sightings.follows_links
+        if follows not in self._recipes:
+            self._recipes[follows] = recipe(self.site, links=follows)
+        return self._recipes[follows]
 
     def take(self, key: str, *, confirm: bool = False) -> bool:
         """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""
@@ -207,7 +216,8 @@ class Run:
 
     def stage(self, entry: Staged) -> None:
         """Keep a change until it is published."""
-        self.ledger.stage(entry, self.report.run_id, self.report.started_at)
+        apart = self.config.guard_confirm_hours * 3_600
+        self.ledger.stage(entry, self.report.run_id, self.report.started_at, apart)
 
     def adopt(self, result: PublishResult) -> None:
         """Take what was published into the ledger and the report."""
@@ -240,7 +250,13 @@ class Run:
             self.ledger.commit(self.report, self.site)
 
 
-def recipe(site: SiteConfig) -> str:
-    """Return what identifies how bodies of a site are read; another one voids validators."""
-    rules = json.dumps([site.keep, site.drop, site.noindex, site.render, site.volatile_patterns])
-    return f"{EXTRACTOR_VERSION}-{hashlib.sha256(rules.encode()).hexdigest()[:12]}"
+def recipe(site: SiteConfig, *, links: bool) -> str:
+    """Return what identifies how bodies of a site are read; another one voids validators.
+
+    Where links are followed, that is also which of them are pages of the site.
+    """
+    rules = [site.keep, site.drop, site.noindex, site.render, site.volatile_patterns]
+    if links:
+        rules += [astuple(site.scope), astuple(site.rules), site.allow, site.deny]
+    digest = hashlib.sha256(json.dumps(rules).encode()).hexdigest()
+    return f"{EXTRACTOR_VERSION}-{digest[:12]}"

@@ -44,10 +44,21 @@ def approved(run: Run, page: Page) -> Iterator[Request]:
 
 
 def drop_other_ways(run: Run) -> None:
-    """Forget what listed pages before the site's way of discovery was changed."""
-    kinds = (*SITEMAPS, *LINKS) if run.site.discovery == "list" else LIST
-    for source in run.ledger.listings.of_kind(*kinds):
-        run.ledger.listings.drop(source)
+    """Forget what listed pages before the site's way of discovery was changed.
+
+    Sitemaps stand until the links of all pages in the answers were read: until
+    then nobody knows what the links list.
+    """
+    listings = run.ledger.listings
+    kinds: tuple[str, ...] = LIST
+    if run.site.discovery == "list":
+        kinds = (*SITEMAPS, *LINKS)
+    elif run.site.discovery == "links" and all(
+        f"page:{key}" in listings.sources for key in run.ledger.live_keys()
+    ):
+        kinds = (*SITEMAPS, *LIST)
+    for source in listings.of_kind(*kinds):
+        listings.drop(source)
 
 
 def forget_links(run: Run) -> None:

@@ -30,6 +30,8 @@ class Sightings:
         self._config = config
         self._report = report
         self._clock = clock
+        self.left_out = 0
+        """Pages that are known, but not the site's any more."""
         self.follows_links = False
         """Set by discovery when links are how the site's pages are found."""
 
@@ -70,21 +72,26 @@ class Sightings:
                 # A page that left is listed anew: it may be back.
                 self._ledger.set(key, next_due=0.0)
 
-    def list_links(self, key: str, urls: list[str]) -> None:
-        """Take the links of a page that was read whole as the listing of that page."""
-        seen = (self._see_link(url) for url in urls)
-        self.listing_read(f"page:{key}", "page", [k for k in seen if k and k != key])
+    def list_links(self, key: str, urls: list[str]) -> bool:
+        """Take the links of a page that was read whole as the listing of that page.
 
-    def _see_link(self, url: str) -> str | None:
-        key = self.key_of(url)
-        if key is None or key in self._ledger.pages:
-            return key
-        if len(self._ledger.pages) >= self._config.max_pages:
-            self._report.incomplete(
-                f"more than {self._config.max_pages} pages (FRESHCRAWL_MAX_PAGES)"
-            )
-            return None
-        return self.see(url)
+        Returns whether all were taken: a site has up to ``max_pages`` pages.
+        """
+        first: dict[str, str] = {}
+        for url in urls:
+            target = self.key_of(url)
+            if target and target != key:
+                first.setdefault(target, url)
+        new = [target for target in first if target not in self._ledger.pages]
+        room = self._config.max_pages - len(self._ledger.pages) + self.left_out
+        over = set(new[max(room, 0) :])
+        for target in new:
+            if target not in over:
+                self.see(first[target])
+        if over:
+            self._report.incomplete(f"more than {self._config.max_pages} pages (max_pages)")
+        self.listing_read(f"page:{key}", "page", [t for t in first if t not in over])
+        return not over
 
     def list_targets(self, key: str, urls: list[str], *, whole: bool) -> None:
         """Take the pages that a page points to by redirect or canonical link."""

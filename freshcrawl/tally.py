@@ -172,6 +172,18 @@ def _waits(run: Run, entry: Staged) -> bool:
         return False
     if entry.run_id != run.report.run_id:
         return True
-    target = run.ledger.pages.get(entry.alias_of)
-    unread = target is None or target.status == Status.PENDING
-    return entry.status == Status.ALIAS and unread and not run.ledger.will_live(entry.alias_of)
+    return entry.status == Status.ALIAS and _is_unread(run, entry.alias_of)
+
+
+def _is_unread(run: Run, key: str) -> bool:
+    """Tell whether it is not known yet where a move ends; a circle of moves ends nowhere."""
+    passed: set[str] = set()
+    while key not in passed:
+        passed.add(key)
+        target = run.ledger.pages.get(key)
+        if run.ledger.will_live(key):
+            return False
+        if target is None or target.status != Status.ALIAS:
+            return target is None or target.status == Status.PENDING
+        key = target.alias_of
+    return True

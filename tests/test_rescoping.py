@@ -57,8 +57,11 @@ def test_held_pages_that_are_found_again_are_counted_once(bench: Bench) -> None:
     first.commit()
     again = bench.run()
     assert (first.report.excluded, again.report.excluded) == (20, 0)
+    # Only what comes late enough to confirm it is kept.
+    assert len(again.ledger.staged[key_of("a/1")].held_runs) == 1
+    again.commit()
     bench.clock.time += 13 * 3_600
-    assert len(bench.run().ledger.staged[key_of("a/1")].held_runs) == 3
+    assert len(bench.run().ledger.staged[key_of("a/1")].held_runs) == 2
 
 
 def test_a_table_that_lets_them_in_again_drops_what_is_held(bench: Bench) -> None:
@@ -94,6 +97,19 @@ def test_a_page_that_other_rules_give_another_key_becomes_its_alias() -> None:
     assert tally.release(run) == []
     run.ledger.set(key_of("a"), status=Status.EXCLUDED)
     assert tally.release(run) == [key_of("a?theme=dark")]
+
+
+def test_pages_that_are_left_out_list_nothing_and_take_no_room(bench: Bench) -> None:
+    bench.site = {"discovery": "links", "max_pages": len(NAMES) + 2}
+    run = bench.run()
+    run.sightings.list_links(key_of("a/1"), [ROOT + "b/1", ROOT + "b/2"])
+    run.commit()
+    bench.site = {**bench.site, "deny": ["/a/"]}
+    run = bench.run()
+    assert not run.ledger.listings.lists(key_of("b/1"))
+    assert run.sightings.list_links(key_of("b/3"), [f"{ROOT}new/{n}" for n in range(22)])
+    assert not run.sightings.list_links(key_of("b/3"), [f"{ROOT}new/{n}" for n in range(23)])
+    assert run.report.incomplete_reasons == ["more than 42 pages (max_pages)"]
 
 
 def test_a_page_keeps_its_key_by_the_spelling_that_is_listed() -> None:

@@ -153,3 +153,96 @@ def test_the_site_has_guards_and_a_schedule_of_its_own(rig: Rig) -> None:
     assert "b" in rig.texts()
     assert rig.crawl("", "-a", "full=1") == 0
     assert "b" not in rig.texts()
+
+
+# -- what lists a page, when the table changes what is read ------------------------------------
+
+HIDE = "absent = 'hide'\nmissing_runs = 1\nguard_removed_min = 99\n"
+
+
+def linked(rig: Rig, **links: str) -> None:
+    """Serve pages that link to others, without a sitemap; names are paths, home is the root."""
+    rig.origin.answers.clear()
+    for name, targets in links.items():
+        path = "/" if name == "home" else "/" + name.replace("_", "/")
+        anchors = "".join(f'<a href="/{target}">{target}</a>' for target in targets.split())
+        rig.origin[path] = page(path, f"The text of {path}.", links=anchors)
+
+
+def test_links_are_read_again_when_the_patterns_change(rig: Rig) -> None:
+    linked(rig, home="a api/x", a="", api_x="api/y", api_y="")
+    table = "discovery = 'links'\n"
+    assert rig.crawl(table + "deny = ['/api/']") == 0
+    assert set(rig.texts()) == {"", "a"}
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a", "api/x", "api/y"}
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert report(rig.state)["not_modified"] == 4
+
+
+def test_links_that_there_was_no_room_for_are_found_when_there_is(rig: Rig) -> None:
+    linked(rig, home="a b c d", a="", b="", c="", d="")
+    table = "discovery = 'links'\nmax_pages = 3"
+    assert rig.crawl(table) == 4
+    assert rig.crawl(table, "-a", "full=1") == 4
+    assert len(rig.texts()) == 3
+    assert rig.crawl("discovery = 'links'", "-a", "full=1") == 0
+    assert len(rig.texts()) == 5
+
+
+def test_links_take_over_from_a_sitemap_that_was_given_up(rig: Rig) -> None:
+    linked(rig, home="a", a="b", b="", orphan="")
+    rig.origin.serve_sitemap("/", "/a", "/orphan")
+    assert rig.crawl(HIDE) == 0
+    assert set(rig.texts()) == {"", "a", "orphan"}
+    for name in ("/sitemap.xml", "/robots.txt"):
+        del rig.origin.answers[name]
+    table = f"{HIDE}discovery = 'links'"
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a", "b", "orphan"}
+    # Now that all links are known, what only the sitemap listed is listed nowhere.
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a", "b"}
+
+
+def test_pages_that_only_a_left_out_page_links_to_are_listed_no_more(rig: Rig) -> None:
+    linked(rig, home="a old/x", a="", old_x="b", b="")
+    table = f"{HIDE}discovery = 'links'\n"
+    assert rig.crawl(table) == 0
+    assert set(rig.texts()) == {"", "a", "old/x", "b"}
+    assert rig.crawl(table + "deny = ['/old/']", "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a"}
+    assert rig.crawl(table, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a", "old/x", "b"}
+
+
+@pytest.mark.parametrize("named_by", ["table", "robots"])
+def test_a_sitemap_that_is_not_named_any_more_lists_nothing(rig: Rig, named_by: str) -> None:
+    rig.origin.serve_sitemap("/a", "/b", sitemap="/new.xml")
+    rig.origin.serve_sitemap("/a", "/b", "/api/c")
+    assert rig.crawl(HIDE) == 0
+    assert len(rig.texts()) == 3
+    table = HIDE
+    if named_by == "table":
+        table += "sitemaps = ['ROOT/new.xml']"
+    else:
+        named = f"Sitemap: {rig.origin.url}new.xml"
+        rig.origin["/robots.txt"] = Answer(named, content_type="text/plain")
+    for _ in range(2):
+        assert rig.crawl(table, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"a", "b"}
+
+
+def test_a_rule_that_is_set_and_taken_back_loses_no_page(rig: Rig) -> None:
+    rig.origin.serve_sitemap("/g/", "/h/")
+    for path in ("/g/", "/h/"):
+        rig.origin[path] = page(path, f"The text of {path}.")
+    for table in ("", "drop_trailing_slash = false", "", "drop_trailing_slash = false"):
+        assert rig.crawl(table) == 0
+        assert sorted(rig.texts().values()) == ["The text of /g/.", "The text of /h/."]
+
+
+def test_volatile_patterns_that_are_taken_back_make_nothing_cosmetic(rig: Rig) -> None:
+    assert rig.crawl("volatile_patterns = ['never there']") == 0
+    assert rig.crawl("", "-a", "full=1") == 0
+    assert (report(rig.state)["cosmetic"], report(rig.state)["unchanged"]) == (0, 4)
