@@ -35,7 +35,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         "reason": finding.reason,
         "missing_runs": finding.missing_runs,
         **_validators(run, item),
-        **_churn(record, item, verdict, before),
+        **_churn(run, record, item, verdict, before),
     }
     if item.outcome in BODIES:
         changes["size"] = item.size
@@ -105,13 +105,14 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
 
 
 def _churn(
-    record: PageRecord, item: PageItem, verdict: str, before: Staged | None
+    run: Run, record: PageRecord, item: PageItem, verdict: str, before: Staged | None
 ) -> dict[str, Any]:
     """Return what an outcome says of how often the page changes; nothing if nobody read it."""
     if verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED:
         return {}
     found_again = before is not None and before.digest == item.digest
-    if verdict != Verdict.CHANGED or found_again:
+    read_anew = record.recipe not in {"", run.recipe}  # the change may be our own
+    if verdict != Verdict.CHANGED or found_again or read_anew:
         return {"churn": 0, "churn_tokens": []}
     return {"churn": record.churn + 1, "churn_tokens": item.replaced}
 

@@ -86,7 +86,9 @@ class NormalizePipeline(RunComponent):
 
     def _judge(self, item: PageItem, document: Document) -> None:
         item.by_headers = self._hides(item.robots_header)
-        if document.index_page:
+        if not self.run.site.wants(item.cited_url):
+            item.exclude("kept out by allow or deny; read for its links only")
+        elif document.index_page:
             item.exclude("an index of links made by the site's generator")
         elif item.by_headers or self._hides(document.robots):
             item.exclude("noindex")

@@ -133,8 +133,8 @@ class Publisher:
     def _embed(self, chunks: Sequence[Chunk], embedder: Embedder, result: PublishResult) -> None:
         texts = {chunk.embed_digest: chunk.embed_text for chunk in chunks}
         missing = self._state.corpus.missing_vectors(embedder.model, texts)
-        result.reused = sum(chunk.embed_digest not in missing for chunk in chunks)
         result.embedded = len(missing)
+        result.reused = len(chunks) - len(missing)
         # Texts of like length share a batch, so that little of it is padding.
         todo = sorted(missing, key=lambda digest: (len(texts[digest]), digest))
         self.embedding = (0, len(todo))

@@ -28,6 +28,9 @@ def rescope(run: Run) -> None:
         key = _key_of(run, record)
         if key == record.key:
             _let_in(run, record)
+            if run.ledger.is_live(key) and not run.site.wants(record.url):
+                # The start page, from now on read for its links only.
+                run.ledger.set(key, next_due=0.0, **NO_VALIDATORS)
             continue
         run.handled.add(record.key)
         run.sightings.left_out += 1
@@ -67,10 +70,13 @@ def _is_ours(reason: str) -> bool:
 
 def _key_of(run: Run, record: PageRecord) -> str | None:
     """Return the key that the page's URL has today; another spelling of it may keep the old one."""
-    key = run.site.key_of(record.url)
+    by_links = run.site.discovery == "links" or (
+        run.site.discovery == "auto" and bool(run.ledger.listings.of_kind("start"))
+    )
+    key = run.site.key_of(record.url, start=by_links)
     if key == record.key or not record.listed_url:
         return key
-    if run.site.key_of(record.listed_url) != record.key:
+    if run.site.key_of(record.listed_url, start=by_links) != record.key:
         return key
     run.ledger.set(record.key, url=record.listed_url, listed_url="")
     return record.key

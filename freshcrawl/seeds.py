@@ -27,13 +27,10 @@ def seeds(run: Run, page: Page) -> Iterator[Request]:
 def start_page(run: Run, page: Page) -> Iterator[Request]:
     """Follow links from the start page on."""
     run.sightings.follows_links = True
-    site = run.site
-    key = run.sightings.see(site.scope.root if site.url_is_sitemap else site.url)
-    if key is None:
-        run.report.incomplete(f"{site.url} is kept out by allow or deny: there are no links")
-        return
-    run.sightings.listing_read("start", "start", [key])
-    yield from filter(None, [page(key)])
+    key = run.sightings.see(run.site.start)
+    if key is not None:
+        run.sightings.listing_read("start", "start", [key])
+        yield from filter(None, [page(key)])
 
 
 def approved(run: Run, page: Page) -> Iterator[Request]:

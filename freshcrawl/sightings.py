@@ -37,7 +37,7 @@ class Sightings:
 
     def key_of(self, url: str) -> str | None:
         """Return the key of a URL, or None if it does not belong to the site."""
-        return self._site.key_of(url)
+        return self._site.key_of(url, start=self.follows_links)
 
     def see(self, url: str, lastmod: str = "") -> str | None:
         """Note that a source lists ``url``; return its key, or None if it is out of scope."""
@@ -68,8 +68,10 @@ class Sightings:
             if key in pages:
                 self._ledger.set(key, last_seen=read_at)
         for key in keys:
-            if key not in known and key in pages and pages[key].status in LEFT:
-                # A page that left is listed anew: it may be back.
+            if key in known or key not in pages or pages[key].status not in LEFT:
+                continue
+            # A page that left is listed anew: it may be back, unless it was asked just now.
+            if pages[key].last_attempt < self._report.started_at:
                 self._ledger.set(key, next_due=0.0)
 
     def list_links(self, key: str, urls: list[str]) -> bool:

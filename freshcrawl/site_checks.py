@@ -50,8 +50,6 @@ def _outside(site: SiteConfig) -> list[tuple[str, str]]:
     found = []
     if not site.url_is_sitemap and not site.scope.contains(site.url):
         found.append(("root", f"root: {site.url} is not below {site.root}"))
-    if site.discovery == "links" and site.key_of(site.url) is None:
-        found.append(("url", f"url: {site.url} is kept out by allow or deny: no links to follow"))
     return found + [
         ("urls", f"urls: {url} is not below {site.scope.root}, or is kept out by allow or deny")
         for url in site.urls

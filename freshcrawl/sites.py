@@ -108,8 +108,16 @@ class SiteConfig:
         """Whether ``url`` looks like a sitemap."""
         return urlsplit(self.url).path.endswith(SITEMAP_ENDINGS)
 
-    def key_of(self, url: str) -> str | None:
-        """Return the key of a page's URL, or None if it does not belong to the site."""
+    @cached_property
+    def start(self) -> str:
+        """URL of the page where links are followed from."""
+        return self.scope.root if self.url_is_sitemap else self.url
+
+    def key_of(self, url: str, *, start: bool = False) -> str | None:
+        """Return the key of a page's URL, or None if it does not belong to the site.
+
+        With ``start`` the start page belongs to it whatever ``allow`` and ``deny`` say.
+        """
         if len(url) > MAX_URL or not self.scope.contains(url):
             return None
         try:
@@ -118,9 +126,11 @@ class SiteConfig:
             return None
         if self.discovery == "list" and key not in self._approved:
             return None
-        return key if self._wanted(fetched) else None
+        if self.wants(fetched) or (start and key == url_key(self.start, self.rules)):
+            return key
+        return None
 
-    def _wanted(self, url: str) -> bool:
+    def wants(self, url: str) -> bool:
         """Tell whether ``allow`` and ``deny`` let a URL in; ``deny`` has the last word."""
         if any(re.search(pattern, url) for pattern in self.deny):
             return False

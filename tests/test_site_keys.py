@@ -246,3 +246,32 @@ def test_volatile_patterns_that_are_taken_back_make_nothing_cosmetic(rig: Rig) -
     assert rig.crawl("volatile_patterns = ['never there']") == 0
     assert rig.crawl("", "-a", "full=1") == 0
     assert (report(rig.state)["cosmetic"], report(rig.state)["unchanged"]) == (0, 4)
+
+
+def test_a_start_page_that_the_patterns_leave_out_is_read_for_its_links(rig: Rig) -> None:
+    linked(rig, home="guide/a other", guide_a="guide/b", guide_b="", other="")
+    assert rig.crawl("allow = ['/guide/']") == 0
+    assert set(rig.texts()) == {"guide/a", "guide/b"}
+    assert "/other" not in rig.origin.paths()
+    assert rig.explain("")["reason"] == "kept out by allow or deny; read for its links only"
+    assert rig.crawl("allow = ['/guide/']", "-a", "full=1") == 0
+    assert report(rig.state)["not_modified"] == 3
+    # Let in, and left out again once it is in the answers.
+    assert rig.crawl("", "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "guide/a", "guide/b", "other"}
+    assert rig.crawl("allow = ['/guide/']") == 0
+    assert set(rig.texts()) == {"guide/a", "guide/b"}
+
+
+def test_with_a_sitemap_a_start_page_that_is_left_out_is_not_asked_for(rig: Rig) -> None:
+    rig.origin["/"] = page("Home", "The text of home.")
+    rig.origin.serve_sitemap("/", *PAGES)
+    assert rig.crawl("allow = ['/api/']") == 0
+    assert set(rig.origin.paths()) == {"/robots.txt", "/sitemap.xml", "/api/c", "/api/d"}
+
+
+def test_dead_links_are_not_due_at_once(rig: Rig) -> None:
+    linked(rig, home="dead a b", a="dead", b="dead")
+    assert rig.crawl() == 0
+    assert rig.explain("dead")["status"] == "hidden"
+    assert not rig.explain("dead")["due"]

@@ -110,10 +110,6 @@ def test_values_reach_scope_and_rules() -> None:
         ({"url": URL, "urls": [URL + "a"], "deny": ["/a"]}, "is kept out by allow or deny"),
         ({"urls": ["https://a.test/x", "https://b.test/x"]}, "urls are of several hosts"),
         (
-            {"url": URL, "discovery": "links", "deny": ["/en/$"]},
-            "url: https://docs.example.com/en/",
-        ),
-        (
             {"url": "https://docs.example.com/", "root": URL},
             "root: https://docs.example.com/ is not",
         ),
