@@ -6,11 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.freshness import all_bytes, changing, stale_reasons
-from freshcrawl.core.pages import Chunk, Status
+from freshcrawl.core.pages import Chunk, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from freshcrawl.core.pages import PageRecord
     from freshcrawl.run import Run
 
 
@@ -25,9 +26,16 @@ def add_up(run: Run) -> None:
     report.stale_reasons = stale_reasons(pages.values(), run.now, run.config.max_age_secs)
     report.stale = sum(report.stale_reasons.values())
     report.changing = changing(pages.values())
-    report.name_pages({pages[key].url: kind for key, kind in run.counted.items()})
+    found = {k: kind for k, kind in run.counted.items() if kind != "excluded" or _leaves(run, k)}
+    report.newly_excluded = sum(kind == "excluded" for kind in found.values())
+    report.name_pages({pages[key].url: kind for key, kind in found.items()})
     if run.dry_run:
         report.chunks_to_embed = _to_embed(run)
+
+
+def _leaves(run: Run, key: str) -> bool:
+    """Tell whether a page was in the answers before this run and leaves, now or once confirmed."""
+    return key in run.was_live and not run.ledger.will_live(key)
 
 
 def _to_embed(run: Run) -> int:
@@ -58,19 +66,32 @@ def nothing_found(run: Run) -> str:
 
 
 def nothing_checked(run: Run) -> str:
-    """Return why no live page that was asked for could be checked, "" if one could.
+    """Return why it seems that no live page of the site can be checked, "" if one can.
 
-    One page of many may fail by itself; where it is all of several, it is the site.
+    One page of many may fail by itself; where it is all of several, it is the site. Pages
+    that fail while the site works say nothing of it: some live page was checked since the run
+    in which they began to fail. Nor do those that robots.txt forbids, unless it forbids all.
     """
     since, pages = run.report.started_at, run.ledger.pages
-    live = [pages[key] for key in run.handled if pages[key].status == Status.LIVE]
-    asked = [record for record in live if record.last_attempt >= since]
-    if len(asked) < min(2, run.ledger.live_count()):
+    live = [record for record in pages.values() if record.status == Status.LIVE]
+    asked = [r for r in live if r.key in run.handled and r.last_attempt >= since]
+    worked = max((record.last_checked for record in live), default=0.0)
+    if not asked or worked >= since:
         return ""
-    if not asked or any(record.last_checked >= since for record in asked):
+    blind = [r for r in asked if r.failures and r.failing_since > worked]
+    if not any(record.failures for record in asked) and all(map(_forbidden, live)):
+        blind = asked
+    if len(blind) < min(2, run.ledger.live_count()):
         return ""
-    reasons = _most_common(record.reason for record in asked)
-    return f"none of {len(asked)} live pages could be checked{reasons}"
+    reasons = _most_common(record.reason for record in blind)
+    if len(asked) == 1:
+        return f"the live page that was due could not be checked{reasons}"
+    return f"none of {len(asked)} live pages that were due could be checked{reasons}"
+
+
+def _forbidden(record: PageRecord) -> bool:
+    """Tell whether robots.txt kept the last check from a page."""
+    return record.last_verdict == Verdict.EXCLUDED and record.last_checked < record.last_attempt
 
 
 def _most_common(reasons: Iterable[str]) -> str:

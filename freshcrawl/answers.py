@@ -6,6 +6,7 @@ import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.freshness import doubt
 from freshcrawl.core.pages import Chunk, PageRecord, Published, Status
 from freshcrawl.core.report import iso
 from freshcrawl.publishing import gather_vectors
@@ -62,12 +63,11 @@ class Clocks:
     def of(self, page: Published) -> dict[str, Any]:
         """Return ``last_checked, last_changed, indexed_at, stale`` of a page."""
         record = self.records.get(page.key)
-        checked = record.last_checked if record else 0.0
         return {
-            "last_checked": iso(checked),
+            "last_checked": iso(record.last_checked if record else 0.0),
             "last_changed": iso(page.changed_at),
             "indexed_at": iso(self.snapshot.published_at(page.from_gen)),
-            "stale": self.now - checked > self.max_age or bool(record and record.stale_reason),
+            "stale": bool(doubt(record, self.now, self.max_age)),
         }
 
 

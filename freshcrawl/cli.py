@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.words import ago
 from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
@@ -181,18 +182,14 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, ensure_ascii=False, indent=2))
 
 
-def ago(seconds: float) -> str:
-    """Return a duration in words with one unit, such as ``3 h``."""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if abs(seconds) >= size * 1.5:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
-
 def when(moment: str | None, now: float) -> str:
-    """Return a time of JSON (ISO 8601) with its age in words: ``3 h ago (2026-...)``."""
+    """Return a time of JSON (ISO 8601) with its age in words: ``3 h ago (2026-...)``.
+
+    Milliseconds, which JSON has, are left out.
+    """
     if moment is None:
         return "never"
-    age = now - datetime.fromisoformat(moment).timestamp()
+    time = datetime.fromisoformat(moment)
+    age = now - time.timestamp()
     words = f"{ago(age)} ago" if age >= 0 else f"in {ago(-age)}"
-    return f"{words} ({moment})"
+    return f"{words} ({time:%Y-%m-%dT%H:%M:%SZ})"

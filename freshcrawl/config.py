@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import closest_scrapy_cfg
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Settings of a project. Each field is ``FRESHCRAWL_`` + its name in capitals."""
+    """Settings of a project. ``SETTINGS`` are its fields by name: ``FRESHCRAWL_`` + capitals."""
 
     enabled: bool = True
     """Whether the components do anything."""
@@ -82,6 +83,8 @@ class Config:
     """Folder of state and index; relative to ``scrapy.cfg``, absolute where there is none."""
     vector_retention_days: float = 90.0
     """Days that vectors are kept for reuse after their last chunk left the answers."""
+    commanded: frozenset[str] = field(default=frozenset(), compare=False)
+    """Fields that the command line gave: the table of a site does not replace them."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -90,26 +93,27 @@ class Config:
         Raises:
             ConfigError: a name is unknown, a value has the wrong type or settings contradict.
         """
-        known = {PREFIX + f.name.upper(): f for f in fields(cls)}
         given = {name: settings[name] for name in settings if str(name).startswith(PREFIX)}
         from_env = {n: v for n, v in os.environ.items() if n.startswith(PREFIX)}
-        _refuse_unknown(known, [*given, *from_env])
+        _refuse_unknown(SETTINGS, [*given, *from_env])
         values = {
             f.name: _convert(name, given[name] if name in given else from_env[name], f)
-            for name, f in known.items()
+            for name, f in SETTINGS.items()
             if name in given or name in from_env
         }
-        config = cls(**values)
+        commanded = {SETTINGS[name].name for name in given if _is_commanded(settings, name)}
+        config = cls(**values, commanded=frozenset(commanded))
         config.check()
         return config
 
     def for_site(self, policies: Mapping[str, float]) -> Self:
-        """Return the settings of one site: ``policies`` take the place of those of the project.
+        """Return the settings of one site: its ``policies``, but for what was commanded.
 
         Raises:
             ConfigError: they contradict the others.
         """
-        config = replace(self, **policies)  # type: ignore[arg-type]
+        own = {name: value for name, value in policies.items() if name not in self.commanded}
+        config = replace(self, **own)  # type: ignore[arg-type]
         config.check()
         return config
 
@@ -119,10 +123,10 @@ class Config:
         Raises:
             ConfigError: see the message.
         """
-        for f in fields(self):
+        for name, f in SETTINGS.items():
             value = getattr(self, f.name)
             if isinstance(value, (int, float)) and value < 0 and f.name != "clock_offset_secs":
-                raise ConfigError(f"{PREFIX}{f.name.upper()} is {value}: it must not be negative")
+                raise ConfigError(f"{name} is {value}: it must not be negative")
         if not 0 < self.min_interval_secs <= self.start_interval_secs <= self.max_interval_secs:
             raise ConfigError(
                 f"{PREFIX}MIN_INTERVAL_SECS <= {PREFIX}START_INTERVAL_SECS <= "
@@ -154,6 +158,17 @@ class Config:
         cfg = closest_scrapy_cfg()
         path = Path(cfg).parent / "sites.toml"
         return path if cfg and path.is_file() else None
+
+
+SETTINGS: Mapping[str, Field[Any]] = {
+    PREFIX + f.name.upper(): f for f in fields(Config) if f.name != "commanded"
+}
+"""Each setting's field."""
+
+
+def _is_commanded(settings: BaseSettings, name: str) -> bool:
+    """Tell whether ``-s`` gave a setting, or a job of Scrapyd."""
+    return (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
 
 
 def _expanded(text: str) -> Path:

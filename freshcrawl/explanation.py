@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.cli import ago, when
+from freshcrawl.cli import when
 from freshcrawl.config import ConfigError
+from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
+from freshcrawl.core.guards import WAITS, too_many
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import iso
-from freshcrawl.core.schedule import CHANGES, LESSONS, is_due
+from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
-from freshcrawl.site_status import would_become
+from freshcrawl.core.words import ago, count
+from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
-from freshcrawl.summary import amount, changing_words, count, release_command
+from freshcrawl.summary import amount, changing_words, release_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from freshcrawl.core.listings import Source
     from freshcrawl.core.pages import PageRecord, Staged
+    from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
@@ -34,7 +38,9 @@ WHY_SO_OFTEN = {
 """What the verdict of the last check says of the interval."""
 
 
-def explain(state: SiteState, url: str, now: float, max_age: float) -> dict[str, Any] | None:
+def explain(
+    state: SiteState, url: str, now: float, policy: SchedulePolicy
+) -> dict[str, Any] | None:
     """Return what a site knows of a URL, or None if it does not know it.
 
     Raises:
@@ -55,22 +61,22 @@ def explain(state: SiteState, url: str, now: float, max_age: float) -> dict[str,
     staged = next((entry for entry in state.staged() if entry.key == key), None)
     return {
         "site": state.name,
-        **_record(record, sources, now, max_age),
+        **_record(record, sources),
+        "stale_reason": stale_reason(record, now, policy.max_age),
+        "next_due": iso(due_at(record, staged, policy)),
+        "due": is_due(record, staged, policy, now),
         **_published(state, key),
         "staged": staged and _staged(staged),
     }
 
 
-def _record(
-    record: PageRecord, sources: list[Source], now: float, max_age: float
-) -> dict[str, Any]:
+def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
     seen = max([record.last_seen, *(source.read_at for source in sources)])
     return {
         "key": record.key,
         "url": record.url,
         "status": record.status,
         "reason": record.reason,
-        "stale_reason": stale_reason(record, now, max_age),
         "alias_of": record.alias_of,
         "sources": [{"id": s.id, "read_at": iso(s.read_at)} for s in sources],
         "first_seen": iso(record.first_seen),
@@ -78,8 +84,6 @@ def _record(
         "last_checked": iso(record.last_checked),
         "last_attempt": iso(record.last_attempt),
         "last_verdict": record.last_verdict,
-        "next_due": iso(record.next_due),
-        "due": is_due(record, now, max_age),
         "interval_s": record.interval,
         "checks": record.checks,
         "changes": record.changes,
@@ -110,7 +114,7 @@ def _published(state: SiteState, key: str) -> dict[str, Any]:
 
 
 def _staged(entry: Staged) -> dict[str, Any]:
-    return {"status": entry.status, "held": entry.held, "words": would_become(entry)}
+    return {"status": entry.status, "held": entry.held, "words": would_do(entry)}
 
 
 def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
@@ -142,7 +146,7 @@ def _listed(page: Mapping[str, Any], now: float) -> list[str]:
     if lines:
         return lines
     runs = page["missing_runs"]
-    return [f"listed nowhere, as {count(runs, 'run')} found" if runs else "listed nowhere"]
+    return [f"{UNLISTED}, as {count(runs, 'run')} found" if runs else UNLISTED]
 
 
 def _checks(page: Mapping[str, Any], now: float) -> list[str]:
@@ -178,6 +182,8 @@ def _interval(page: Mapping[str, Any]) -> str:
         return "pages that are gone are looked at rarely"
     if page["failures"]:
         why = ", and sooner while checks fail: up to a day apart"
+    elif page["staged"] and page["staged"]["held"]:
+        why = ", and sooner while a change waits for confirmation"
     elif page["status"] == Status.HIDDEN:
         why = ", and at least once a day until it is back or gone for good"
     else:
@@ -188,7 +194,7 @@ def _interval(page: Mapping[str, Any]) -> str:
 def _waiting(site: str, staged: Mapping[str, Any]) -> str:
     if staged["held"]:
         return (
-            f"held by the guard on {staged['held']}: {staged['words']}. To let it and all others "
+            f"{WAITS}: {too_many(staged['held'])}; {staged['words']}. To let it and all others "
             f"go: {release_command(site, [staged['held']])}"
         )
     live = staged["status"] == Status.LIVE

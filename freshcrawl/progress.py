@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from freshcrawl.cli import ago
+from freshcrawl.core.words import ago
 
 WINDOW_SECS = 60.0
 """What a rate is measured over."""

@@ -14,9 +14,10 @@ from freshcrawl.accounts import add_up, nothing_checked, nothing_found
 from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
-from freshcrawl.core.schedule import SchedulePolicy, is_due, reschedule
+from freshcrawl.core.schedule import is_due, reschedule
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
+from freshcrawl.policies import schedule_policy
 from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
 from freshcrawl.rescoping import rescope
@@ -57,12 +58,7 @@ class Run:
         self.full = full
         self.dry_run = dry_run
         self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
-        self.schedule = SchedulePolicy(
-            config.start_interval_secs,
-            config.min_interval_secs,
-            config.max_interval_secs,
-            config.max_age_secs,
-        )
+        self.schedule = schedule_policy(config)
         now = clock()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         run_id = f"{stamp}-{secrets.token_hex(2)}"
@@ -72,6 +68,8 @@ class Run:
         self.report.first_crawl = not self.ledger.generation
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
         self._recipes: dict[bool, str] = {}
+        self.was_live = {key for key in self.ledger.pages if self.ledger.is_live(key)}
+        """Pages that were in the answers before this run."""
         self.handled: set[str] = set()
         self.counted: dict[str, str] = {}
         """Counter by key of the pages that the report counts under a verdict."""
@@ -133,10 +131,7 @@ class Run:
         record = self.ledger.pages[key]
         if self.full:
             return record.status != Status.GONE or self.ledger.listings.lists(key)
-        held = self.ledger.staged.get(key)
-        if held is not None and held.held and not record.failures:
-            return self.now - held.held_runs[-1] >= self.config.guard_confirm_hours * 3_600
-        return is_due(record, self.now, self.schedule.max_age)
+        return is_due(record, self.ledger.staged.get(key), self.schedule, self.now)
 
     def due_keys(self) -> list[str]:
         """Return the keys that are due and were not taken yet, sorted."""
@@ -192,6 +187,7 @@ class Run:
             "last_attempt": now,
             "last_verdict": str(verdict),
             "failures": record.failures + 1 if failed else 0,
+            "failing_since": (record.failing_since or self.report.started_at) if failed else 0.0,
             "checks": record.checks + 1,
             "changes": record.changes + (verdict in {Verdict.CHANGED, Verdict.LINKS_ONLY}),
             **({} if failed else {"last_checked": now}),

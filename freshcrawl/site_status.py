@@ -12,6 +12,7 @@ from freshcrawl.core.schedule import is_due
 from freshcrawl.summary import pairs_words
 
 if TYPE_CHECKING:
+    from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
@@ -19,7 +20,7 @@ KINDS = (*(str(status) for status in Status), "held", "stale", "due", "changing"
 """Kinds of pages that can be listed: statuses, and states that cut across them."""
 
 
-def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
+def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[str, Any]:
     """Return the status of one site as the contract has it."""
     snapshot = state.corpus.snapshot()
     try:
@@ -29,15 +30,16 @@ def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
         snapshot.close()
     records = state.pages()
     reports = state.reports()
-    staged = list(state.staged())
-    held = [entry.held for entry in staged if entry.held]
+    staged = {entry.key: entry for entry in state.staged()}
+    held = [entry.held for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
-    stale = stale_reasons(records.values(), now, max_age)
+    stale = stale_reasons(records.values(), now, policy.max_age)
+    oldest = [entry.staged_at for entry in staged.values()]
     complete = [report.finished_at for report in reports if report.complete]
     return {
         **_nothing(state.name, (state.site_table() or {}).get("url", "")),
         "pages": dict(sorted(Counter(str(r.status) for r in records.values()).items())),
-        "due": sum(is_due(record, now, max_age) for record in records.values()),
+        "due": sum(is_due(r, staged.get(key), policy, now) for key, r in records.items()),
         "stale": sum(stale.values()),
         "stale_reasons": stale,
         "changing": changing(records.values()),
@@ -49,7 +51,7 @@ def site_status(state: SiteState, now: float, max_age: float) -> dict[str, Any]:
         "model": info.get("model", ""),
         "generation": generation,
         "oldest_check_s": round(now - min(checked), 1) if checked else None,
-        "index_lag_s": round(now - min(e.staged_at for e in staged), 1) if staged else 0.0,
+        "index_lag_s": round(now - min(oldest), 1) if oldest else 0.0,
         "last_complete": iso(max(complete, default=0.0)),
         "last_run": reports[-1].as_contract() if reports else None,
     }
@@ -83,15 +85,19 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
     }
 
 
-def listed(state: SiteState, kind: str, now: float, max_age: float) -> list[dict[str, Any]]:
+def listed(state: SiteState, kind: str, now: float, policy: SchedulePolicy) -> list[dict[str, Any]]:
     """Return the pages of one of ``KINDS`` by key: ``key``, ``url``, ``status``, ``reason``."""
-    held = {entry.key: entry for entry in state.staged() if entry.held}
+    staged = {entry.key: entry for entry in state.staged()}
     rows = []
     for key, record in sorted(state.pages().items()):
+        entry = staged.get(key)
         if kind == "held":
-            reason = would_become(held[key]) if key in held else None
+            reason = would_do(entry) if entry is not None and entry.held else None
+        elif kind == "due":
+            why = record.reason if record.last_attempt else "never checked"
+            reason = why if is_due(record, entry, policy, now) else None
         else:
-            reason = _reason(record, kind, now, max_age)
+            reason = _reason(record, kind, now, policy.max_age)
         if reason is not None:
             row = {"key": key, "url": record.url, "status": str(record.status), "reason": reason}
             rows.append(row)
@@ -104,16 +110,12 @@ def _reason(record: PageRecord, kind: str, now: float, max_age: float) -> str | 
         return stale_reason(record, now, max_age) or None
     if kind == "changing":
         return pairs_words(record.churn_tokens) if is_changing(record) else None
-    if kind == "due":
-        if not is_due(record, now, max_age):
-            return None
-        return record.reason if record.last_attempt else "never checked"
     return record.reason if record.status == kind else None
 
 
-def would_become(entry: Staged) -> str:
+def would_do(entry: Staged) -> str:
     """Return in words what staged work would do."""
     if entry.status == Status.LIVE:
         return "its text would change"
     why = f": {entry.reason}" if entry.reason else ""
-    return f"would become {entry.status}{why}"
+    return f"would leave the answers ({entry.status}{why})"

@@ -36,7 +36,7 @@ class SiteConfig:
     url: str
     """Root of the site, a page of it, or its sitemap."""
     absent: str = "keep"
-    """What becomes of a page that answers but is listed nowhere: keep, hide or delete."""
+    """What becomes of a page that answers but that nothing links to: keep, hide or delete."""
     allow: tuple[str, ...] = ()
     """Regular expressions; if there are any, one must be found in the URL of a page."""
     deny: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.guards import CHANGES, REMOVALS
+from freshcrawl.core.guards import CHANGES, REMOVALS, WAITS
 from freshcrawl.core.report import ENDED_EARLY, URL_KINDS
+from freshcrawl.core.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,8 +58,8 @@ def stopped_early(run: Mapping[str, Any]) -> bool:
 def run_lines(run: Mapping[str, Any]) -> list[str]:
     """Return what a run asked for, found, embedded and saved, without what is zero."""
     return [line for line in (_asked(run), _found(run), _embedded(run), _saved(run)) if line] + [
-        f"{name}: {some(run['urls'][name], run[name])}"
-        for name in URL_KINDS
+        f"{words}: {some(run['urls'][name], run[counter])}"
+        for name, (counter, words) in URL_KINDS.items()
         if name in run["urls"] and not (name == "new" and run["first_crawl"])
     ]
 
@@ -77,7 +78,10 @@ def _found(run: Mapping[str, Any]) -> str:
     if run["dead"]:
         found.append(count(run["dead"], "dead link"))
     if run["missing"]:
-        found.append(f"{run['missing']} listed nowhere any more but still there")
+        them = "it" if run["missing"] == 1 else "them"
+        found.append(
+            f"{run['missing']} still there though no sitemap or page links to {them} any more"
+        )
     return ", ".join(found)
 
 
@@ -115,7 +119,7 @@ def standing_lines(data: Mapping[str, Any], site: str) -> list[str]:
     """Return what is held, stale and always changing; ``data`` is a report or a site's status."""
     lines = []
     if data["held"]:
-        lines.append(f"held: {_held(data, site)}")
+        lines.append(f"{WAITS}: {_held(data, site)}")
     if data["stale"]:
         they = "it answers with its" if data["stale"] == 1 else "they answer with their"
         why = _reasons(data["stale_reasons"])
@@ -129,7 +133,7 @@ def standing_lines(data: Mapping[str, Any], site: str) -> list[str]:
 
 
 def _held(data: Mapping[str, Any], site: str) -> str:
-    why = "; ".join(data["held_reasons"]) or "held before"
+    why = "; ".join(data["held_reasons"]) or "found by an earlier run"
     if data.get("dry_run"):
         return why
     return (
@@ -190,11 +194,6 @@ def some(urls: Sequence[str], whole: int) -> str:
     shown = list(urls[:SHOWN])
     more = whole - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def amount(whole: float, part: float | None = None) -> str:

@@ -6,28 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
+from freshcrawl.core.evidence import unlisted
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.ledger import NO_VALIDATORS
+from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
 
 if TYPE_CHECKING:
-    from freshcrawl.config import Config
     from freshcrawl.run import Run
 
 DAY = 86_400.0
-
-
-def guard_policy(config: Config) -> guards.GuardPolicy:
-    """Return the thresholds of the configuration."""
-    return guards.GuardPolicy(
-        config.guard_removed_ratio,
-        config.guard_removed_min,
-        config.guard_changed_ratio,
-        config.guard_changed_min,
-        config.guard_confirm_runs,
-        config.guard_confirm_hours * 3_600,
-    )
 
 
 def resolve_canonicals(run: Run) -> None:
@@ -72,7 +61,7 @@ def count_unlisted(run: Run) -> None:
         answered = record.last_checked >= run.report.started_at and not record.failures
         if answered and run.ledger.will_live(key) and not run.ledger.listings.lists(key):
             runs = record.missing_runs + 1
-            run.ledger.set(key, missing_runs=runs, reason=f"listed nowhere for {runs} runs")
+            run.ledger.set(key, missing_runs=runs, reason=unlisted(runs))
             run.count("missing")
 
 
@@ -126,7 +115,7 @@ def release(run: Run) -> list[str]:
     run.report.held_classes = sorted(holding)
     run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
     if run.report.held and not run.report.held_reasons:
-        run.report.held_reasons = ["held before, and not found again by this run"]
+        run.report.held_reasons = ["found by an earlier run, and not again by this one"]
     return sorted(free)
 
 

@@ -253,7 +253,9 @@ def test_refused_connection(state: Path) -> None:
 def test_empty_site_as_robots_forbid_all(site: Site) -> None:
     site.origin["/robots.txt"] = Answer("User-agent: *\nDisallow: /", content_type="text/plain")
     site.origin.paths()
-    started_and_said(site, site.crawl(), "none of 3 live pages could be checked (robots.txt")
+    started_and_said(
+        site, site.crawl(), "none of 3 live pages that were due could be checked (robots.txt"
+    )
     assert set(site.origin.paths()) <= {"/robots.txt", "/sitemap.xml"}
 
 

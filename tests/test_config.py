@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from freshcrawl.config import PREFIX, Config, ConfigError, project_folder
+from freshcrawl.config import PREFIX, SETTINGS, Config, ConfigError, project_folder
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +45,30 @@ def test_nothing_set_gives_the_defaults() -> None:
     Config().check()
 
 
+@pytest.mark.parametrize(
+    ("priority", "wins"),
+    [("cmdline", True), ("spider", False), ("project", False), ("default", False), (50, True)],
+)
+def test_the_command_line_wins_over_the_table_of_a_site(priority: str | int, wins: bool) -> None:
+    settings = Settings()
+    settings.set("FRESHCRAWL_GUARD_REMOVED_RATIO", "1", priority)
+    settings.set("FRESHCRAWL_MISSING_RUNS", 9, "project")
+    own = Config.from_settings(settings).for_site({"guard_removed_ratio": 0.2, "missing_runs": 4})
+    assert (own.guard_removed_ratio, own.missing_runs) == (1.0 if wins else 0.2, 4)
+
+
+def test_the_table_of_a_site_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRESHCRAWL_MISSING_RUNS", "9")
+    assert read().for_site({"missing_runs": 4}).missing_runs == 4
+
+
 def test_other_settings_are_not_ours() -> None:
     settings = Settings({"BOT_NAME": "x", "FRESHCRAWLER": 1, "MY_FRESHCRAWL_X": 1})
     assert Config.from_settings(settings) == Config()
 
 
 def test_every_field_has_a_setting_that_text_can_set() -> None:
-    given = {f.name.upper(): str(f.default) for f in fields(Config)}
+    given = {f.name.upper(): str(f.default) for f in SETTINGS.values()}
     assert read(**given) == Config()
 
 
@@ -122,7 +138,7 @@ def test_unknown_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "unknown setting FRESHCRAWL_MAX_PAGE:" in message_of()
 
 
-NUMBERS = [f.name for f in fields(Config) if type(f.default) in {int, float}]
+NUMBERS = [f.name for f in SETTINGS.values() if type(f.default) in {int, float}]
 
 
 @pytest.mark.parametrize("name", sorted(set(NUMBERS) - {"clock_offset_secs"}))
@@ -197,7 +213,7 @@ def problem_of(**settings: Any) -> str:
     return ""
 
 
-@given(st.text(), st.sampled_from([f.name.upper() for f in fields(Config)]))
+@given(st.text(), st.sampled_from([f.name.upper() for f in SETTINGS.values()]))
 def test_any_text_is_taken_or_refused_in_one_line(value: str, name: str) -> None:
     text = problem_of(**{name: value})
     assert len(text.splitlines()) <= 1

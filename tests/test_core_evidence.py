@@ -49,7 +49,8 @@ def test_an_unlisted_page_that_answers_is_kept_until_the_policy_decides(
 ) -> None:
     found = evidence.answered(page(missing_runs=before), False, Policies(absent=absent))
     assert (found.status, found.verdict, found.missing_runs) == expected
-    assert found.reason == f"listed nowhere for {before + 1} runs"
+    runs = "1 run" if before == 0 else f"{before + 1} runs"
+    assert found.reason == f"no sitemap or page links to it any more (found by {runs})"
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 5))

@@ -9,16 +9,17 @@ import pytest
 from freshcrawl.core.freshness import (
     CHANGING_KEPT,
     CHURN_RUNS,
-    TOO_OLD,
     all_bytes,
     changing,
+    doubt,
     is_changing,
     stale_reason,
     stale_reasons,
 )
 from freshcrawl.core.pages import PageRecord, Status, Verdict
 
-NOW, MAX_AGE = 1_000_000.0, 1_000.0
+NOW, MAX_AGE = 1_000_000.0, 7_200.0
+TOO_OLD = "not checked for longer than max_age (2 h)"
 
 
 def record(key: str = "k", **values: Any) -> PageRecord:
@@ -42,6 +43,10 @@ def record(key: str = "k", **values: Any) -> PageRecord:
 )
 def test_why_a_page_is_stale(values: dict[str, Any], reason: str) -> None:
     assert stale_reason(record(**values), NOW, MAX_AGE) == reason
+
+
+def test_an_answer_without_a_record_is_in_doubt_as_one_whose_page_was_never_checked() -> None:
+    assert doubt(None, NOW, MAX_AGE) == doubt(record(last_checked=0.0), NOW, MAX_AGE) == TOO_OLD
 
 
 def test_reasons_are_counted_the_most_frequent_first() -> None:

@@ -84,7 +84,7 @@ def test_more_than_half_removed_needs_a_person(kind: str, pages: int, needs_pers
     assert guard.needs_person is needs_person
     assert ("a person must decide" in guard.reason) is needs_person
     what = {"removals": "would leave the answers", "changes": "would change"}[kind]
-    assert f"{pages} of 100 live pages {what} ({kind})" in guard.reason
+    assert f"too many {kind} at once ({pages} of 100 live pages {what})" in guard.reason
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_lists_of_two_records_are_apart() -> None:
     ("record", "reason"),
     [
         (PageRecord("k", "u"), ""),
-        (PageRecord("k", "u", reason="listed nowhere for 1 runs"), ""),
+        (PageRecord("k", "u", reason="no sitemap or page links to it any more"), ""),
         (PageRecord("k", "u", failures=2), "the last checks failed"),
         (PageRecord("k", "u", failures=2, reason="HTTP 503"), "HTTP 503"),
     ],

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.freshness import stale_reason
+from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.schedule import (
     DAY,
+    DUE_SHARE,
     HOUR,
     SchedulePolicy,
+    due_at,
     halve_double,
     is_due,
     reschedule,
@@ -60,8 +63,8 @@ def test_next_due_is_later_than_now_and_within_max_age(
 ) -> None:
     record = page(status=status, failures=failures, interval=interval, last_attempt=now)
     reschedule(record, verdict, now, policy)
-    assert now < record.next_due <= now + policy.max_age
-    assert not is_due(record, now, 60 * DAY)
+    assert now < record.next_due <= now + DUE_SHARE * policy.max_age
+    assert not is_due(record, None, policy, now)
     assert record.interval > 0
 
 
@@ -132,10 +135,10 @@ def test_a_failure_waits_no_longer_than_the_interval() -> None:
         (Status.HIDDEN, Verdict.GONE, DAY),
         (Status.HIDDEN, Verdict.ABSENT, DAY),
         # gone is sticky
-        (Status.GONE, Verdict.GONE, 60 * DAY),
-        (Status.GONE, Verdict.ABSENT, 60 * DAY),
-        (Status.GONE, Verdict.REJECTED, 60 * DAY),
-        (Status.GONE, Verdict.EXCLUDED, 60 * DAY),
+        (Status.GONE, Verdict.GONE, DUE_SHARE * 60 * DAY),
+        (Status.GONE, Verdict.ABSENT, DUE_SHARE * 60 * DAY),
+        (Status.GONE, Verdict.REJECTED, DUE_SHARE * 60 * DAY),
+        (Status.GONE, Verdict.EXCLUDED, DUE_SHARE * 60 * DAY),
         # a page that comes back is watched like any other
         (Status.GONE, Verdict.CHANGED, 2 * DAY),
         (Status.HIDDEN, Verdict.CHANGED, 2 * DAY),
@@ -157,11 +160,11 @@ def test_a_short_interval_beats_the_day_after_a_rejected_body() -> None:
 def test_a_gone_page_on_a_dead_host_is_probed_ever_more_rarely() -> None:
     waits = [wait(page(status=Status.GONE, failures=n), Verdict.FAILED) for n in range(1, 20)]
     assert waits == sorted(waits)
-    assert (waits[0], waits[-1]) == (HOUR / 2, 60 * DAY)
+    assert (waits[0], waits[-1]) == (HOUR / 2, DUE_SHARE * 60 * DAY)
 
 
 def test_max_age_bounds_a_long_interval() -> None:
-    assert wait(page(interval=30 * DAY), Verdict.UNCHANGED, SHORT) == 7 * DAY
+    assert wait(page(interval=30 * DAY), Verdict.UNCHANGED, SHORT) == DUE_SHARE * 7 * DAY
 
 
 @given(st.text(st.characters(codec="utf-8")))
@@ -196,19 +199,65 @@ def test_a_first_crawl_does_not_come_due_at_once() -> None:
         (NOW + 60 * DAY, NOW, False),
         # max_age holds whatever was stored
         (NOW + 60 * DAY, NOW - 61 * DAY, True),
+        (NOW + 60 * DAY, NOW - DUE_SHARE * 60 * DAY, True),
+        (NOW + 60 * DAY, NOW - DUE_SHARE * 60 * DAY + 1, False),
         # the clock was set back: by less than a day it does not matter
         (NOW + 2 * DAY, NOW + DAY / 2, False),
         (NOW + 400 * DAY, NOW + 365 * DAY, True),
     ],
 )
 def test_is_due(next_due: float, last_attempt: float, due: bool) -> None:
-    assert is_due(page(next_due=next_due, last_attempt=last_attempt), NOW, 60 * DAY) is due
+    record = page(next_due=next_due, last_attempt=last_attempt)
+    assert is_due(record, None, POLICY, NOW) is due
 
 
 def test_a_clock_that_was_set_back_makes_pages_due_once() -> None:
     record = page(last_attempt=NOW + 365 * DAY, next_due=NOW + 369 * DAY)
-    assert is_due(record, NOW, 60 * DAY)
+    assert is_due(record, None, POLICY, NOW)
     record.last_attempt = NOW
     reschedule(record, Verdict.UNCHANGED, NOW, POLICY)
-    assert not is_due(record, NOW, 60 * DAY)
-    assert is_due(record, NOW + 8 * DAY, 60 * DAY)
+    assert not is_due(record, None, POLICY, NOW)
+    assert is_due(record, None, POLICY, NOW + 8 * DAY)
+
+
+@pytest.mark.parametrize("max_age", [DAY, 12 * HOUR, 7 * DAY])
+def test_an_hourly_timer_looks_at_each_page_before_it_is_stale(max_age: float) -> None:
+    policy = SchedulePolicy(max_age=max_age)
+    record = page(interval=30 * DAY, last_checked=NOW, last_attempt=NOW)
+    reschedule(record, Verdict.UNCHANGED, NOW, policy)
+    ages = []
+    for hours in range(1, 24 * 21):
+        now = NOW + hours * HOUR
+        ages.append(now - record.last_checked)
+        assert not stale_reason(record, now, max_age)
+        if is_due(record, None, policy, now):
+            record.last_checked = record.last_attempt = now
+            reschedule(record, Verdict.UNCHANGED, now, policy)
+    assert max(ages) >= DUE_SHARE * max_age, "not sooner than needed"
+
+
+@pytest.mark.parametrize(
+    ("held_hours_ago", "values", "max_age", "hours_left"),
+    [
+        ([1], {}, 60 * DAY, 11),
+        ([30, 11], {}, 60 * DAY, 1),
+        ([30, 12], {}, 60 * DAY, 0),
+        ([13], {"next_due": NOW + DAY}, 60 * DAY, -1),
+        ([], {}, 60 * DAY, -NOW / HOUR),
+        # a check that failed confirms nothing: it backs off like any other
+        ([13], {"next_due": NOW + DAY, "failures": 1}, 60 * DAY, 24),
+        ([2], {"last_attempt": NOW - 2 * HOUR}, 10 * HOUR, 7),
+    ],
+)
+def test_held_work_is_looked_at_again_when_that_can_confirm_it(
+    held_hours_ago: list[float], values: dict[str, object], max_age: float, hours_left: float
+) -> None:
+    found_at = [NOW - hours * HOUR for hours in held_hours_ago]
+    staged = Staged("k", "u", Status.GONE, "gone", NOW, held="removals", held_runs=found_at)
+    record = page(**{"last_attempt": NOW, "next_due": NOW + 9 * DAY, **values})
+    policy = SchedulePolicy(max_age=max_age)
+    assert due_at(record, staged, policy) == pytest.approx(NOW + hours_left * HOUR)
+    assert is_due(record, staged, policy, NOW) == (hours_left <= 0)
+    staged.held = ""
+    if hours_left <= 0:
+        assert not is_due(record, staged, policy, NOW), "only what is held"

@@ -13,9 +13,10 @@ import scrapy.commands
 
 import freshcrawl
 from freshcrawl import cli
-from freshcrawl.config import PREFIX, Config
+from freshcrawl.config import PREFIX, SETTINGS, Config
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import RunReport
+from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.site_status import site_status
 from freshcrawl.site_tables import CHOICES
@@ -32,7 +33,6 @@ README = REPO / "README.md"
 EXAMPLE = REPO / "sites.example.toml"
 PROSE = sorted([README, REPO / "CHANGES.md", EXAMPLE, *DOCS.glob("*.md")])
 COMMANDS = sorted(path.stem for path in (REPO / "freshcrawl/commands").glob("[!_]*.py"))
-SETTINGS = {PREFIX + f.name.upper(): f for f in fields(Config)}
 SITE_KEYS = {f.name: f for f in fields(SiteConfig) if f.name not in {"name", "policies"}}
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
@@ -92,7 +92,7 @@ def test_site_keys_are_documented_with_their_defaults_and_choices() -> None:
 def test_statistics_are_documented() -> None:
     report = RunReport("20260101T000000.000000Z-0000", 0.0)
     names = {f"freshcrawl/{name}" for name in report.as_contract()}
-    of_a_site = {*site_status(open_in_memory("docs"), 0.0, 0.0), "listed"}
+    of_a_site = {*site_status(open_in_memory("docs"), 0.0, SchedulePolicy()), "listed"}
     assert rows(DOCS / "stats.md", 2).keys() == names | of_a_site
 
 

@@ -63,7 +63,7 @@ def test_mass_removal_is_held_and_released_when_later_runs_find_the_same(
         origin["/p20"] = page("/p20", "Another text.")
         assert crawl(24) == 3
         run = report(state)
-        why = "10 of 30 live pages would leave the answers (removals)"
+        why = "too many removals at once (10 of 30 live pages would leave the answers)"
         assert (run["held"], run["held_reasons"]) == (10, [why])
         # What the guard is not about went through.
         texts = {row["url"].removeprefix(origin.url): row["text"] for row in export(state)}

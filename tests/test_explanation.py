@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.config import ConfigError
-from freshcrawl.core.freshness import TOO_OLD
 from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import RunReport
+from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.explanation import explain, page_lines, why_unknown
 from freshcrawl.site_tables import make_site
 from freshcrawl.state import open_in_memory
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 HOUR, DAY = 3_600.0, 86_400.0
-NOW, MAX_AGE = 10_000_000.0, 60 * DAY
+NOW, POLICY = 10_000_000.0, SchedulePolicy()
 SITE = make_site({"name": "docs", "url": ROOT}, "test")
 CHECKED: dict[str, Any] = {
     "status": Status.LIVE, "last_checked": NOW - HOUR, "last_attempt": NOW - HOUR, "checks": 4,
@@ -44,7 +44,7 @@ def state_with(record: PageRecord | None, staged: Staged | None = None) -> SiteS
 
 def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
     record = PageRecord(key_of("a"), f"{ROOT}a", **values)
-    found = explain(state_with(record, staged), f"{ROOT}a", NOW, MAX_AGE)
+    found = explain(state_with(record, staged), f"{ROOT}a", NOW, POLICY)
     assert found is not None
     return "\n".join(page_lines(found, NOW))
 
@@ -53,16 +53,16 @@ def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
     ("values", "expected"),
     [
         ({}, ["pending; not in the answers", "never checked", "first check due now"]),
-        ({}, ["listed nowhere"]),
+        ({}, ["no sitemap or page links to it any more\n"]),
         (CHECKED, ["checked 60 min ago (1970", ": unchanged; 4 checks, 1 change", "every 3 d"]),
         (CHECKED, ["next check in 2 d (1970-", "finds no change doubles that"]),
         ({**CHECKED, "last_verdict": Verdict.CHANGED}, ["each change that is found halves that"]),
         ({**CHECKED, "last_verdict": Verdict.NEW, "checks": 1}, ["1 check,", "not all come at"]),
         ({**CHECKED, "next_due": NOW - 1}, ["due now; checked every 3 d"]),
         ({**CHECKED, "size": 2_500}, ["2.5 kB when last read"]),
-        ({**CHECKED, "missing_runs": 1}, ["listed nowhere, as 1 run found"]),
+        ({**CHECKED, "missing_runs": 1}, ["links to it any more, as 1 run found"]),
         ({**CHECKED, "etag": '"x"'}, ['ETag "x", Last-Modified -']),
-        ({**CHECKED, "last_checked": NOW - 61 * DAY}, [f"stale: {TOO_OLD}"]),
+        ({**CHECKED, "last_checked": NOW - 61 * DAY}, ["stale: not checked for longer than max_"]),
         ({**FAILING, "reason": "HTTP 503"}, ["live (HTTP 503)", "stale: HTTP 503"]),
         (FAILING, ["checked 5 d ago", "; tried 60 min ago", ": failed;", "2 failures in a row"]),
         (FAILING, ["sooner while checks fail"]),
@@ -92,20 +92,32 @@ def test_words(values: dict[str, Any], expected: list[str]) -> None:
     [
         (
             replace(GONE, held="removals"),
-            "held by the guard on removals: would become gone: 410. To let it and all others go: "
+            "held, waits for confirmation: too many removals at once; would leave the answers "
+            "(gone: 410). To let it and all others go: "
             "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
         ),
         (
             replace(TEXT, held="changes"),
-            "held by the guard on changes: its text would change. To let it and all others go: "
+            "held, waits for confirmation: too many changes at once; its text would change. "
+            "To let it and all others go: "
             "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_CHANGED_RATIO=1",
         ),
-        (GONE, "a later run publishes what was found: would become gone: 410"),
+        (GONE, "a later run publishes what was found: would leave the answers (gone: 410)"),
         (TEXT, "a later run publishes what was found: new text"),
     ],
 )
 def test_words_of_what_waits(staged: Staged, words: str) -> None:
     assert words in words_of(CHECKED, staged)
+
+
+@pytest.mark.parametrize(("hours", "words"), [(1, "next check in 11 h"), (12, "due now")])
+def test_a_page_whose_change_is_held_is_due_when_that_can_be_confirmed(
+    hours: float, words: str
+) -> None:
+    held = replace(GONE, held="removals", held_runs=[NOW - hours * HOUR])
+    text = words_of(CHECKED, held)
+    assert f"{words}" in text
+    assert "and sooner while a change waits for confirmation" in text
 
 
 def test_words_of_what_is_published() -> None:
@@ -115,7 +127,7 @@ def test_words_of_what_is_published() -> None:
     source = Source("sitemap:s.xml", "sitemap_root", bench.clock.time)
     bench.state.records.put("source:sitemap:s.xml", source.to_json())
     bench.state.records.put("listing:sitemap:s.xml", {"keys": [key_of("a")]})
-    found = explain(bench.state, f"{ROOT}a", bench.clock.time + 2 * HOUR, MAX_AGE)
+    found = explain(bench.state, f"{ROOT}a", bench.clock.time + 2 * HOUR, POLICY)
     assert found is not None
     text = "\n".join(page_lines(found, bench.clock.time + 2 * HOUR))
     assert "listed by sitemap:s.xml, read 2 h ago (1970" in text
@@ -157,4 +169,4 @@ def test_the_narrowest_site_is_named_and_none_at_all() -> None:
 
 def test_what_is_no_url_is_an_error_of_usage() -> None:
     with pytest.raises(ConfigError, match="is not a URL of a page"):
-        explain(state_with(None), "ftp://x", NOW, MAX_AGE)
+        explain(state_with(None), "ftp://x", NOW, POLICY)

@@ -170,8 +170,8 @@ def test_what_comes_back_is_served_again_and_embedded_by_no_one(story: Story) ->
     ("path", "status", "reason"),
     [
         ("/dead.html", "gone", "404, and hidden before"),
-        ("/dropped.html", "gone", "404 and listed nowhere"),
-        ("/unlisted.html", "live", "listed nowhere for 2 runs"),
+        ("/dropped.html", "gone", "404, and no sitemap or page links to it any more"),
+        ("/unlisted.html", "live", "no sitemap or page links to it any more (found by 2 runs)"),
         ("/broken.html", "live", "HTTP 500"),
         ("/moved.html", "alias", "moved to 127.0.0.1:{port}/new-place.html"),
         ("/temporary.html", "live", "redirects to 127.0.0.1:{port}/stay.html for now"),

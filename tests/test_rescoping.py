@@ -37,7 +37,9 @@ def test_denied_pages_are_not_asked_for_and_leave(bench: Bench) -> None:
     assert run.report.excluded == 10
     # 10 of 40 is more than the guard lets go at once.
     assert tally.release(run) == []
-    assert run.report.held_reasons == ["10 of 40 live pages would leave the answers (removals)"]
+    assert run.report.held_reasons == [
+        "too many removals at once (10 of 40 live pages would leave the answers)"
+    ]
 
 
 def test_few_denied_pages_leave_at_once(bench: Bench) -> None:

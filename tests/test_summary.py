@@ -91,7 +91,7 @@ def test_the_first_line_says_once_how_it_ended(values: dict[str, Any], first: st
         ("changed", "7 changed"),
         ("links_only", "7 with new link targets only"),
         ("unchanged", "7 unchanged"),
-        ("missing", "7 listed nowhere any more"),
+        ("missing", "7 still there though no sitemap or page links to them any more"),
         ("excluded", "7 excluded"),
         ("moved", "7 moved"),
         ("gone", "7 gone"),
@@ -151,15 +151,15 @@ def test_savings_are_told_only_where_the_comparison_is_fair(
 def test_what_is_held_what_is_incomplete_and_what_failed() -> None:
     lines = lines_of(
         held=9,
-        held_reasons=["9 of 20 live pages would leave the answers (removals)"],
+        held_reasons=["too many removals at once (9 of 20 live pages would leave the answers)"],
         held_classes=["removals"],
         incomplete_reasons=["sitemap a: HTTP 500", "robots.txt unavailable (HTTP 503)"],
         error="no space left on device",
     )
     assert lines[2:] == [
-        "  held: 9 of 20 live pages would leave the answers (removals). To look: "
-        "scrapy status --site mako --pages held; to let them go: scrapy crawl docs -a site=mako "
-        "-a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
+        "  held, waits for confirmation: too many removals at once (9 of 20 live pages would leave "
+        "the answers). To look: scrapy status --site mako --pages held; to let them go: "
+        "scrapy crawl docs -a site=mako -a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
         "  incomplete: sitemap a: HTTP 500; robots.txt unavailable (HTTP 503)",
         "  error: no space left on device",
     ]
@@ -173,7 +173,7 @@ def test_release_of_both_guards() -> None:
 
 def test_a_dry_run_names_no_command_that_would_find_nothing() -> None:
     text = text_of(dry_run=True, held=9, held_reasons=["9 of 20"], held_classes=["removals"])
-    assert "held: 9 of 20" in text
+    assert "held, waits for confirmation: 9 of 20" in text
     assert "--pages" not in text
 
 
@@ -190,6 +190,15 @@ def test_pages_are_named_by_verdict_some_here_and_more_in_the_report() -> None:
     assert "changed: http://a/00, http://a/01" in text
     assert "http://a/04 and 25 more" in text
     assert "gone: http://a/x\n" in text + "\n"
+
+
+def test_pages_that_left_by_exclusion_are_named_with_their_own_number() -> None:
+    run = report(excluded=9, newly_excluded=6)
+    run.name_pages({f"http://a/{number}": "excluded" for number in range(6)})
+    text = "\n".join(run_summary(run.as_contract(), "mako"))
+    assert "  9 excluded" in text
+    assert "  newly excluded: http://a/0, " in text
+    assert "http://a/4 and 1 more" in text
 
 
 def test_new_pages_of_a_first_crawl_are_not_named() -> None:

@@ -113,7 +113,59 @@ def test_savings_and_pages_of_a_recrawl(origin: Origin, state: Path) -> None:
     [stale] = status(state, "--pages", "stale", day=10)["listed"]
     assert (stale["url"], stale["reason"]) == (f"{origin.url}p4", "HTTP 503")
     hits = scrapy("query", "words", state=state, clock_offset_s=12 * DAY).stdout
-    assert re.search(r"checked (2|12) d ago \(20\S+Z\), changed 12 d ago \(20\S+Z\), indexed", hits)
+    assert re.search(
+        r"checked (2|12) d ago \(20\S+:\d\dZ\), changed 12 d ago \(20\S+:\d\dZ\), indexed", hits
+    )
+
+
+@pytest.mark.parametrize("kind", ["removals", "changes"])
+def test_the_command_that_is_told_lifts_a_guard_of_the_site_s_own_table(
+    kind: str, origin: Origin, tmp_path: Path
+) -> None:
+    state, paths = tmp_path / "state", [f"/p{number}" for number in range(6)]
+    table = tmp_path / "sites.toml"
+    table.write_text(
+        f'[sites.own]\nurl = "{origin.url}"\nguard_removed_ratio = 0.2\nguard_removed_min = 1\n'
+        "guard_changed_ratio = 0.2\nguard_changed_min = 1\n"
+    )
+    rig: dict[str, Any] = {"state": state, "settings": {"FRESHCRAWL_SITES": table}}
+    for path in paths:
+        origin[path] = page(path, f"The text of {path}.")
+    origin.serve_sitemap(*paths)
+    assert scrapy("crawl", "docs", "-a", "site=own", **rig).returncode == 0
+    for path in paths[:3]:
+        gone = Answer(status=410)
+        origin[path] = gone if kind == "removals" else page(path, f"Something else of {path}.")
+    full = ("crawl", "docs", "-a", "site=own", "-a", "full=1")
+    held = scrapy(*full, **rig, clock_offset_s=DAY)
+    assert held.returncode == 3
+    assert f"held, waits for confirmation: too many {kind} at once (3 of 6 live" in held.stderr
+    [release] = re.findall(r"to let them go: scrapy (.*)", held.stderr)
+    done = scrapy(*shlex.split(release), **rig, clock_offset_s=DAY + 60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    site = status(state)
+    assert (site["held"], site["staged"]) == (0, 0)
+    assert site["pages"] == ({"gone": 3, "live": 3} if kind == "removals" else {"live": 6})
+
+
+def test_pages_that_leave_by_exclusion_are_named_and_no_others(origin: Origin, state: Path) -> None:
+    for path in ("/a", "/b", "/c", "/d"):
+        origin[path] = page(path, f"The text of {path}.")
+    noindex = '<meta name="robots" content="noindex">'
+    origin["/never"] = page("Never", "Not for the index.", head=noindex)
+    origin.serve_sitemap("/a", "/b", "/c", "/d", "/never")
+    crawl(origin, state, 0)
+    first = report(state)
+    assert (first["excluded"], first["newly_excluded"]) == (1, 0)
+    assert "excluded" not in first["urls"]
+    origin["/a"] = page("/a", "The text of /a.", head=noindex)
+    done = crawl(origin, state, 1)
+    run = report(state)
+    assert (run["excluded"], run["newly_excluded"]) == (2, 1)
+    assert run["urls"] == {"excluded": [f"{origin.url}a"]}
+    assert f"newly excluded: {origin.url}a\n" in done.stderr
+    crawl(origin, state, 2)
+    assert (report(state)["excluded"], report(state)["urls"]) == (2, {})
 
 
 def test_held_pages_are_listed_and_the_command_that_is_told_lets_them_go(
@@ -134,10 +186,14 @@ def test_held_pages_are_listed_and_the_command_that_is_told_lets_them_go(
     look, release = re.findall(r"scrapy ((?:status|crawl) .*?)(?=;|$)", shown, re.MULTILINE)
     held = scrapy(*shlex.split(look), state=state).stdout.splitlines()
     assert len(held) == 1 + 7
-    assert held[1].split("  ")[1:] == [f"{origin.url}p0", "live", "would become gone: 410"]
+    assert held[1].split("  ")[1:] == [
+        f"{origin.url}p0",
+        "live",
+        "would leave the answers (gone: 410)",
+    ]
     explained = scrapy("explain", f"{origin.url}p0", state=state).stdout
     assert release in explained
-    assert "would become gone: 410" in explained
+    assert "would leave the answers (gone: 410)" in explained
     again = scrapy(*shlex.split(release), state=state, clock_offset_s=DAY + 60)
     assert again.returncode == 0, again.stderr[-2000:]
     site = status(state, "--pages", "held")

@@ -19,6 +19,7 @@ from freshcrawl.core.schedule import is_due
 from freshcrawl.core.scope import Scope
 from freshcrawl.crawls import Crawls
 from freshcrawl.extensions import get_extension
+from freshcrawl.policies import schedule_policy
 from freshcrawl.state import open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
 
@@ -196,9 +197,11 @@ def site_is_due(config: Config, name: str) -> bool:
         wait = config.discovery_interval_secs if reports[-1].complete else RETRY_SECS
         if now - reports[-1].started_at >= wait:
             return True
-        waiting = any(not entry.held for entry in state.staged())
+        policy = schedule_policy(config)
+        staged = {entry.key: entry for entry in state.staged()}
+        waiting = any(not entry.held for entry in staged.values())
         return waiting or any(
-            is_due(record, now, config.max_age_secs) for record in state.pages().values()
+            is_due(record, staged.get(key), policy, now) for key, record in state.pages().items()
         )
     finally:
         state.close()

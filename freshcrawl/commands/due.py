@@ -9,11 +9,14 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.report import iso
-from freshcrawl.core.schedule import is_due
+from freshcrawl.core.schedule import due_at, is_due
+from freshcrawl.core.words import ago
+from freshcrawl.policies import schedule_policy
 
 if TYPE_CHECKING:
     import argparse
 
+    from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.state import SiteState
 
 
@@ -44,7 +47,7 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
         queues = [] if opts.site and waiting else cli.each_state(
-            config, opts.site, lambda state, own: queue(state, now, own.max_age_secs)
+            config, opts.site, lambda state, own: queue(state, now, schedule_policy(own))
         )  # fmt: skip
         rows = [row for rows in queues for row in rows if row["due"] or opts.all]
         rows.sort(key=lambda row: (row["next_due"] or "", row["key"]))
@@ -55,16 +58,17 @@ class Command(ScrapyCommand):
         return cli.OK
 
 
-def queue(state: SiteState, now: float, max_age: float) -> list[dict[str, Any]]:
+def queue(state: SiteState, now: float, policy: SchedulePolicy) -> list[dict[str, Any]]:
     """Return a row for each page of a site."""
+    staged = {entry.key: entry for entry in state.staged()}
     return [
         {
             "site": state.name,
             "key": record.key,
             "url": record.url,
             "status": record.status,
-            "due": is_due(record, now, max_age),
-            "next_due": iso(record.next_due),
+            "due": is_due(record, staged.get(record.key), policy, now),
+            "next_due": iso(due_at(record, staged.get(record.key), policy)),
             "interval_s": record.interval,
             "last_checked": iso(record.last_checked),
         }
@@ -78,7 +82,7 @@ def print_queue(rows: list[dict[str, Any]], waiting: list[str], now: float) -> N
         print("nothing is due")
     for row in rows:
         due = "due now" if row["due"] else cli.when(row["next_due"], now)
-        every = f"every {cli.ago(row['interval_s'])}" if row["interval_s"] else "first check"
+        every = f"every {ago(row['interval_s'])}" if row["interval_s"] else "first check"
         print(f"{due:<36} {every:<12} {row['status']:<8} {row['url']}")
     for name in waiting:
         print(f"{name} is not crawled yet: scrapy crawl docs -a site={name}")

@@ -15,6 +15,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.urls import url_key
 from freshcrawl.explanation import explain, page_lines, why_unknown
+from freshcrawl.policies import schedule_policy
 from freshcrawl.state import open_for_reading
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
         pages = [] if opts.site and waiting else cli.each_state(
-            config, opts.site, lambda state, own: explain(state, url, now, own.max_age_secs)
+            config, opts.site, lambda state, own: explain(state, url, now, schedule_policy(own))
         )  # fmt: skip
         found = [page for page in pages if page is not None]
         if opts.json:

@@ -9,8 +9,10 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
+from freshcrawl.core.words import ago, count
+from freshcrawl.policies import schedule_policy
 from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
-from freshcrawl.summary import count, problem_lines, run_lines, run_outcome, standing_lines
+from freshcrawl.summary import problem_lines, run_lines, run_outcome, standing_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -54,9 +56,9 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
 
         def look(state: SiteState, own: Config) -> dict[str, Any]:
-            status = site_status(state, now, own.max_age_secs)
+            status = site_status(state, now, schedule_policy(own))
             if opts.pages:
-                status["listed"] = listed(state, opts.pages, now, own.max_age_secs)
+                status["listed"] = listed(state, opts.pages, now, schedule_policy(own))
             return status
 
         waiting = cli.never_crawled(config, opts.site)
@@ -92,9 +94,11 @@ def _site(site: dict[str, Any], now: float) -> list[str]:
         f"{pages}; {index}; {site['due']} due" if site["generation"] else f"{pages}; no answers"
     ]
     if site["oldest_check_s"] is not None:
-        lines.append(f"oldest check {cli.ago(site['oldest_check_s'])} ago")
+        lines.append(f"oldest check {ago(site['oldest_check_s'])} ago")
     if site["staged"] > site["held"]:
-        lines.append(f"{count(site['staged'] - site['held'], 'change')} found, to be published")
+        waiting = site["staged"] - site["held"]
+        them = "it" if waiting == 1 else "them"
+        lines.append(f"{count(waiting, 'change')} found; a later run publishes {them}")
     lines.append(f"last run {cli.when(run['started_at'], now)}: {run_outcome(run)}")
     lines += [f"  {line}" for line in [*run_lines(run), *problem_lines(run, site["site"])]]
     if not run["complete"] and run["status"] != "running":

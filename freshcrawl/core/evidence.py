@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.words import count
+
+UNLISTED = "no sitemap or page links to it any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,20 @@ def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
         return Finding(Status.LIVE)
     runs = record.missing_runs + 1
     if runs < policies.missing_runs or policies.absent == "keep":
-        return Finding(Status.LIVE, f"listed nowhere for {runs} runs", None, runs)
+        return Finding(Status.LIVE, unlisted(runs), None, runs)
     status = Status.HIDDEN if policies.absent == "hide" else Status.GONE
-    return Finding(status, f"listed nowhere for {runs} runs", Verdict.ABSENT, runs)
+    return Finding(status, unlisted(runs), Verdict.ABSENT, runs)
+
+
+def unlisted(runs: int) -> str:
+    """Return in words that ``runs`` runs in a row found a page answering and not listed."""
+    return f"{UNLISTED} (found by {count(runs, 'run')})"
 
 
 def not_found(record: PageRecord, listed: bool) -> Finding:
     """Judge a 404: gone if nothing lists the page, or if it was hidden by a 404 before."""
     if not listed:
-        return Finding(Status.GONE, "404 and listed nowhere", Verdict.GONE)
+        return Finding(Status.GONE, f"404, and {UNLISTED}", Verdict.GONE)
     if record.status in {Status.HIDDEN, Status.GONE}:
         return Finding(Status.GONE, f"404, and {record.status} before", Verdict.GONE)
     return Finding(Status.HIDDEN, "404 although a source still lists it", Verdict.GONE)

@@ -6,22 +6,28 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.words import ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TOO_OLD = "not checked within FRESHCRAWL_MAX_AGE_SECS"
 CHURN_RUNS = 3
 """Checks in a row that must find another text before a page counts as always changing."""
 CHANGING_KEPT = 10
 
 
+def doubt(record: PageRecord | None, now: float, max_age: float) -> str:
+    """Return why a published text may be out of date, "" if it is not; None: nothing is known."""
+    if record is not None and record.stale_reason:
+        return record.stale_reason
+    checked = record.last_checked if record else 0.0
+    too_old = now - checked > max_age
+    return f"not checked for longer than max_age ({ago(max_age)})" if too_old else ""
+
+
 def stale_reason(record: PageRecord, now: float, max_age: float) -> str:
     """Return why the published text of a page may be out of date, "" if it is not published."""
-    if record.status != Status.LIVE:
-        return ""
-    too_old = now - record.last_checked > max_age
-    return record.stale_reason or (TOO_OLD if too_old else "")
+    return doubt(record, now, max_age) if record.status == Status.LIVE else ""
 
 
 def stale_reasons(records: Iterable[PageRecord], now: float, max_age: float) -> dict[str, int]:

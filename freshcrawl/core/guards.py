@@ -14,6 +14,7 @@ LONE_MOVES = 3
 """Pages that may move to, or be copies of, one page before they count as collapsing into it."""
 REMOVALS = "removals"
 CHANGES = "changes"
+WAITS = "held, waits for confirmation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,12 @@ class Held:
         """The reason in words."""
         tail = "; more than half of the site: a person must decide" if self.needs_person else ""
         what = "would leave the answers" if self.kind == REMOVALS else "would change"
-        return f"{self.pages} of {self.live} live pages {what} ({self.kind}){tail}"
+        return f"{too_many(self.kind)} ({self.pages} of {self.live} live pages {what}){tail}"
+
+
+def too_many(kind: str) -> str:
+    """Return in words what tripped the guard of a class."""
+    return f"too many {kind} at once"
 
 
 def work_class(staged: Staged, live: bool) -> str:

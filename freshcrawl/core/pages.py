@@ -81,6 +81,8 @@ class PageRecord(JsonRecord):
     changes: int = 0
     failures: int = 0
     """Failed fetches in a row."""
+    failing_since: float = 0.0
+    """Start of the run that brought the first of them, 0 for none."""
     missing_runs: int = 0
     """Runs in a row that found the page unlisted and still answering."""
     etag: str = ""

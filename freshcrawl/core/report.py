@@ -16,8 +16,12 @@ SAVED = ("saved_requests", "saved_downloads", "saved_bytes", "saved_chunks")
 ENDED_EARLY = "the run ended early"
 """Start of the reason for which such a run is not complete."""
 URLS_KEPT = 20
-URL_KINDS = ("new", "changed", "moved", "gone", "hidden", "rejected", "failed")
-"""Verdicts whose pages the report names."""
+URL_KINDS = {
+    **{name: (name, name) for name in ("new", "changed", "moved", "gone", "hidden")},
+    "excluded": ("newly_excluded", "newly excluded"),
+    **{name: (name, name) for name in ("rejected", "failed")},
+}
+"""Verdicts whose pages the report names, with the counter of these pages and its words."""
 
 
 @dataclass(slots=True)
@@ -64,6 +68,8 @@ class RunReport(JsonRecord):
     missing: int = 0
     """Pages found unlisted and still answering."""
     excluded: int = 0
+    newly_excluded: int = 0
+    """Those of them that were in the answers and leave."""
     rejected: int = 0
     failed: int = 0
     chunks_embedded: int = 0

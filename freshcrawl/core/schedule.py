@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import PageRecord, Status, Verdict
+
+if TYPE_CHECKING:
+    from freshcrawl.core.pages import Staged
 
 HOUR = 3_600.0
 DAY = 86_400.0
 CHANGES = frozenset({Verdict.CHANGED, Verdict.LINKS_ONLY, Verdict.MOVED})
+DUE_SHARE = 0.9
+"""Share of ``max_age`` after which a page is due: the rest is for the timer to come round."""
 LESSONS = CHANGES | {Verdict.UNCHANGED, Verdict.COSMETIC}
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulePolicy:
-    """Bounds of the ``halve_double`` rule."""
+    """Bounds of the ``halve_double`` rule, and the wait before held work is confirmed."""
 
     start: float = 3 * DAY
     minimum: float = 6 * HOUR
     maximum: float = 60 * DAY
     max_age: float = 60 * DAY
+    confirm: float = 12 * HOUR
 
 
 def halve_double(interval: float, changed: bool, policy: SchedulePolicy) -> float:
@@ -33,14 +40,14 @@ def reschedule(record: PageRecord, verdict: str, now: float, policy: SchedulePol
     """Set ``interval`` and ``next_due`` of a page that was looked at just now.
 
     Only verdicts on content teach the interval. ``next_due`` is always later
-    than ``now`` and not later than ``now + max_age``.
+    than ``now`` and not later than ``DUE_SHARE`` of ``max_age`` from now.
     """
     if record.interval <= 0:
         record.interval = policy.start
     elif verdict in LESSONS:
         record.interval = halve_double(record.interval, verdict in CHANGES, policy)
     wait = _wait(record, verdict, policy)
-    record.next_due = now + min(max(wait, 1.0), policy.max_age)
+    record.next_due = now + min(max(wait, 1.0), DUE_SHARE * policy.max_age)
 
 
 def _wait(record: PageRecord, verdict: str, policy: SchedulePolicy) -> float:
@@ -66,12 +73,22 @@ def spread(key: str) -> float:
     return 0.5 + int.from_bytes(digest[:4], "big") / 2**33
 
 
-def is_due(record: PageRecord, now: float, max_age: float) -> bool:
-    """Tell whether a page should be fetched now.
+def due_at(record: PageRecord, staged: Staged | None, policy: SchedulePolicy) -> float:
+    """Return when a page is due.
 
-    ``max_age`` holds whatever was stored (the setting may have been lowered
-    since). A due date that was set more than a day in the future (the clock
-    was set back since) is not believed.
+    Work that a guard holds is looked at again when that can confirm it. ``max_age``
+    holds whatever was stored (the setting may have been lowered since).
     """
-    due = min(record.next_due, record.last_attempt + max_age)
-    return due <= now or record.last_attempt > now + DAY
+    due = record.next_due
+    if staged is not None and staged.held and not record.failures:
+        due = staged.held_runs[-1] + policy.confirm if staged.held_runs else 0.0
+    return min(due, record.last_attempt + DUE_SHARE * policy.max_age)
+
+
+def is_due(record: PageRecord, staged: Staged | None, policy: SchedulePolicy, now: float) -> bool:
+    """Tell whether a page should be fetched now; the only answer to that question.
+
+    ``staged`` is the page's staged work, if there is any. A due date that was set more
+    than a day in the future (the clock was set back since) is not believed.
+    """
+    return due_at(record, staged, policy) <= now or record.last_attempt > now + DAY

@@ -1,0 +1,34 @@
+"""What the pure rules of ``core`` need of the settings of a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.guards import GuardPolicy
+from freshcrawl.core.schedule import SchedulePolicy
+
+if TYPE_CHECKING:
+    from freshcrawl.config import Config
+
+
+def schedule_policy(config: Config) -> SchedulePolicy:
+    """Return when pages are due."""
+    return SchedulePolicy(
+        config.start_interval_secs,
+        config.min_interval_secs,
+        config.max_interval_secs,
+        config.max_age_secs,
+        config.guard_confirm_hours * 3_600,
+    )
+
+
+def guard_policy(config: Config) -> GuardPolicy:
+    """Return the thresholds above which work is held."""
+    return GuardPolicy(
+        config.guard_removed_ratio,
+        config.guard_removed_min,
+        config.guard_changed_ratio,
+        config.guard_changed_min,
+        config.guard_confirm_runs,
+        config.guard_confirm_hours * 3_600,
+    )
