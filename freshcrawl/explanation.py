@@ -89,6 +89,7 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "changes": record.changes,
         "failures": record.failures,
         "missing_runs": record.missing_runs,
+        "left_out": record.left_out,
         "etag": record.etag,
         "last_modified": record.last_modified,
         "lastmod": record.lastmod,
@@ -171,6 +172,8 @@ def _checks(page: Mapping[str, Any], now: float) -> list[str]:
 
 def schedule_words(page: Mapping[str, Any], now: float) -> str:
     """Return when a page is checked next, how often, and why so."""
+    if page["left_out"]:
+        return "not asked for any more"
     if not page["last_attempt"]:
         return "first check due now"
     next_check = "due now" if page["due"] else f"next check {when(page['next_due'], now)}"

@@ -33,6 +33,8 @@ def rescope(run: Run) -> None:
                 run.ledger.set(key, next_due=0.0, **NO_VALIDATORS)
             continue
         run.handled.add(record.key)
+        if not record.left_out:
+            run.ledger.set(record.key, left_out=True)
         run.sightings.left_out += 1
         run.ledger.drop_listings_of(record.key)
         if run.ledger.is_live(record.key):
@@ -55,17 +57,14 @@ def add_targets(run: Run) -> None:
 def _let_in(run: Run, record: PageRecord) -> None:
     """Undo what an earlier table left out."""
     staged = run.ledger.staged.get(record.key)
-    again = {"next_due": 0.0, **NO_VALIDATORS}  # what the page links to is to be read again
-    if staged is not None and _is_ours(staged.reason):
+    if not record.left_out:
+        return
+    if staged is not None:
         run.ledger.unstage(record.key)
-        run.ledger.set(record.key, **again)
-    elif record.status in {Status.EXCLUDED, Status.ALIAS} and _is_ours(record.reason):
-        run.ledger.set(record.key, status=Status.PENDING, reason="", alias_of="", **again)
-
-
-def _is_ours(reason: str) -> bool:
-    """Tell what the site's table left out from what the site did."""
-    return reason == OUT or reason.startswith(SAME)
+    if record.status in {Status.EXCLUDED, Status.ALIAS}:
+        run.ledger.set(record.key, status=Status.PENDING, reason="", alias_of="")
+    # What the page links to is to be read again.
+    run.ledger.set(record.key, left_out=False, next_due=0.0, **NO_VALIDATORS)
 
 
 def _key_of(run: Run, record: PageRecord) -> str | None:

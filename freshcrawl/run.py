@@ -129,7 +129,7 @@ class Run:
     def is_due(self, key: str) -> bool:
         """Tell whether a key should be checked in this run."""
         record = self.ledger.pages[key]
-        if self.full:
+        if self.full and not record.left_out:
             return record.status != Status.GONE or self.ledger.listings.lists(key)
         return is_due(record, self.ledger.staged.get(key), self.schedule, self.now)
 
@@ -193,8 +193,9 @@ class Run:
             **({} if failed else {"last_checked": now}),
             **changes,
         }
+        since = now - record.last_checked
         self.ledger.set(key, **values)
-        reschedule(record, verdict, now, self.schedule)
+        reschedule(record, verdict, now, self.schedule, since=since)
         self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
 

@@ -184,7 +184,7 @@ def problem_lines(run: Mapping[str, Any], site: str) -> list[str]:
     if stopped_early(run) and not run["dry_run"]:
         lines.append(
             f"ended by {run['finish_reason']}; what was found is kept, and the next run goes on: "
-            f"scrapy crawl docs -a site={site}"
+            f"scrapy crawl docs -a site={site}{' -a full=1' if run['full'] else ''}"
         )
     return lines
 

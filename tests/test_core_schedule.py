@@ -261,3 +261,26 @@ def test_held_work_is_looked_at_again_when_that_can_confirm_it(
     staged.held = ""
     if hours_left <= 0:
         assert not is_due(record, staged, policy, NOW), "only what is held"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "since", "interval"),
+    [
+        ("unchanged", 60.0, DAY),
+        ("unchanged", 0.49 * DAY, DAY),
+        ("unchanged", 0.5 * DAY, 2 * DAY),
+        ("unchanged", 9 * DAY, 2 * DAY),
+        ("changed", 60.0, DAY / 2),
+    ],
+)
+def test_a_check_soon_after_another_does_not_prove_that_a_page_is_stable(
+    verdict: str, since: float, interval: float
+) -> None:
+    record = PageRecord("k", "u", interval=DAY)
+    reschedule(record, verdict, 1e9, SchedulePolicy(), since=since)
+    assert record.interval == interval
+
+
+def test_a_page_that_is_left_out_is_never_due() -> None:
+    record = PageRecord("k", "u", left_out=True)
+    assert not is_due(record, None, SchedulePolicy(), 1e9)

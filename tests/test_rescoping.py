@@ -32,6 +32,7 @@ def test_denied_pages_are_not_asked_for_and_leave(bench: Bench) -> None:
     assert run.handled == out
     assert set(run.due_keys()) == {key_of(name) for name in NAMES} - out
     assert not set(run.absent_keys()) & out
+    assert not any(run.is_due(key) for key in out)
     staged = run.ledger.staged
     assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.EXCLUDED, OUT)}
     assert run.report.excluded == 10
@@ -78,7 +79,7 @@ def test_a_table_that_lets_them_in_again_drops_what_is_held(bench: Bench) -> Non
 
 
 def test_pages_that_were_left_out_are_asked_for_again(bench: Bench) -> None:
-    record = PageRecord(key_of("c"), ROOT + "c", Status.EXCLUDED, OUT, next_due=9e9)
+    record = PageRecord(key_of("c"), ROOT + "c", Status.EXCLUDED, OUT, next_due=9e9, left_out=True)
     bench.state.records.put(f"page:{record.key}", record.to_json())
     run = bench.run()
     assert run.ledger.pages[record.key].status == Status.PENDING

@@ -95,6 +95,8 @@ class PageRecord(JsonRecord):
     """Key that this one redirects to."""
     listed_url: str = ""
     """The spelling that a source used last, if it is not ``url``."""
+    left_out: bool = False
+    """The site's own table leaves the page out: it is not asked for."""
     canonical: str = ""
     """Key of the page that this one says it is a copy of."""
     via: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,24 @@ def halve_double(interval: float, changed: bool, policy: SchedulePolicy) -> floa
     return min(max(interval * factor, policy.minimum), policy.maximum)
 
 
-def reschedule(record: PageRecord, verdict: str, now: float, policy: SchedulePolicy) -> None:
+def reschedule(
+    record: PageRecord,
+    verdict: str,
+    now: float,
+    policy: SchedulePolicy,
+    *,
+    since: float = math.inf,
+) -> None:
     """Set ``interval`` and ``next_due`` of a page that was looked at just now.
 
-    Only verdicts on content teach the interval. ``next_due`` is always later
-    than ``now`` and not later than ``DUE_SHARE`` of ``max_age`` from now.
+    Only verdicts on content teach the interval, and that a page has not changed
+    only if it had the time to: ``since`` is how long ago the check before was,
+    in seconds. ``next_due`` is always later than ``now`` and not later than
+    ``DUE_SHARE`` of ``max_age`` from now.
     """
     if record.interval <= 0:
         record.interval = policy.start
-    elif verdict in LESSONS:
+    elif verdict in CHANGES or (verdict in LESSONS and since >= record.interval / 2):
         record.interval = halve_double(record.interval, verdict in CHANGES, policy)
     wait = _wait(record, verdict, policy)
     record.next_due = now + min(max(wait, 1.0), DUE_SHARE * policy.max_age)
@@ -91,4 +101,6 @@ def is_due(record: PageRecord, staged: Staged | None, policy: SchedulePolicy, no
     ``staged`` is the page's staged work, if there is any. A due date that was set more
     than a day in the future (the clock was set back since) is not believed.
     """
+    if record.left_out:
+        return False
     return due_at(record, staged, policy) <= now or record.last_attempt > now + DAY
