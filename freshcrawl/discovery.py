@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy.http import Request, Response
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.hosts import is_private, same_host
+from freshcrawl.core.urls import normalize_url
 from freshcrawl.failures import in_words
 from freshcrawl.robots import RobotsForbidden
 from freshcrawl.seeds import SITEMAPS, drop_other_ways, forget_links, seeds, start_page
@@ -98,6 +100,8 @@ class Discovery:
         return roots, certain
 
     def _sitemap(self, url: str, depth: int, *, known: bool) -> Iterator[Request]:
+        with suppress(ValueError):
+            url = normalize_url(url)  # without a password that the site wrote into it
         if url in self._asked or len(self._asked) >= MAX_SITEMAPS or depth > MAX_DEPTH:
             if url not in self._asked:
                 self._run.report.incomplete(f"too many or too deeply nested sitemaps at {url}")
@@ -217,10 +221,16 @@ class Discovery:
         if self._run.site.discovery == "sitemap":
             if not self._read:
                 self._run.report.incomplete("no sitemap could be read")
+            elif not self._broken:
+                forget_links(self._run)
         elif listings.any_listed(*SITEMAPS):
             if not self._broken:
                 forget_links(self._run)
-        elif listings.of_kind("start") or not self._run.ledger.live_count():
+        elif (
+            listings.of_kind("start")
+            or not listings.of_kind(*SITEMAPS)
+            or not self._run.ledger.live_count()
+        ):
             # Known by its links, or not at all. An empty or failing sitemap of a
             # site that had a full one is no reason to search it by links.
             yield from self._probe() or start_page(self._run, self._page)

@@ -155,7 +155,9 @@ class PageAnswers:
             return None
         key = request.meta[KEY]
         listed = self._run.ledger.pages[key].listed_url
-        return Hop(listed, key, 1) if listed and listed != request.url else None
+        if not listed or listed == request.url or self._run.sightings.key_of(listed) != key:
+            return None
+        return Hop(listed, key, 1)
 
 
 def _location(response: Response) -> str:

@@ -16,6 +16,7 @@ from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
 from freshcrawl.core.token_diff import token_diff
+from freshcrawl.core.urls import normalize_url
 from freshcrawl.extensions import RunComponent
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
@@ -61,7 +62,8 @@ class NormalizePipeline(RunComponent):
         document = await run_in_thread(extract, item.body, item.url, keep=site.keep, drop=site.drop)
         item.links = document.links
         if document.refresh and self._is_other(item, document.refresh):
-            item.outcome, item.target, item.permanent = Outcome.REDIRECT, document.refresh, True
+            item.outcome, item.permanent = Outcome.REDIRECT, True
+            item.target = normalize_url(document.refresh)
             return
         self._judge(item, document)
         if item.document is not None:
@@ -82,6 +84,10 @@ class NormalizePipeline(RunComponent):
         item.links_digest = links_digest(item.cited_url, item.canonical, blocks)
 
     def _is_other(self, item: PageItem, url: str) -> bool:
+        try:
+            normalize_url(url)
+        except ValueError:  # nobody can be sent there
+            return False
         return self.run.sightings.key_of(url) != item.key
 
     def _judge(self, item: PageItem, document: Document) -> None:

@@ -24,6 +24,7 @@ def rescope(run: Run) -> None:
 
     A page that other URL rules give another key becomes an alias of that one.
     """
+    renamed: dict[str, str] = {}
     for record in list(run.ledger.pages.values()):
         key = _key_of(run, record)
         if key == record.key:
@@ -37,11 +38,14 @@ def rescope(run: Run) -> None:
             run.ledger.set(record.key, left_out=True)
         run.sightings.left_out += 1
         run.ledger.drop_listings_of(record.key)
+        if key is not None:
+            renamed[record.key] = key
         if run.ledger.is_live(record.key):
             _stage(run, record, key)
         elif record.status not in FINAL:
             run.ledger.unstage(record.key)
             run.ledger.set(record.key, **_end(key))
+    run.ledger.listings.rename(renamed)
 
 
 def add_targets(run: Run) -> None:

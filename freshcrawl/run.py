@@ -250,10 +250,10 @@ class Run:
 def recipe(site: SiteConfig, *, links: bool) -> str:
     """Return what identifies how bodies of a site are read; another one voids validators.
 
-    Where links are followed, that is also which of them are pages of the site.
+    That is also which links and canonical links lead to pages of the site, and
+    whether links are followed.
     """
-    rules = [site.keep, site.drop, site.noindex, site.render, site.volatile_patterns]
-    if links:
-        rules += [astuple(site.scope), astuple(site.rules), site.allow, site.deny]
-    digest = hashlib.sha256(json.dumps(rules).encode()).hexdigest()
+    reading = [site.keep, site.drop, site.noindex, site.render, site.volatile_patterns]
+    pages = [astuple(site.scope), astuple(site.rules), site.allow, site.deny, site.urls, links]
+    digest = hashlib.sha256(json.dumps(reading + pages).encode()).hexdigest()
     return f"{EXTRACTOR_VERSION}-{digest[:12]}"

@@ -87,9 +87,11 @@ class Sightings:
         new = [target for target in first if target not in self._ledger.pages]
         room = self._config.max_pages - len(self._ledger.pages) + self.left_out
         over = set(new[max(room, 0) :])
-        for target in new:
-            if target not in over:
-                self.see(first[target])
+        for target, url in first.items():
+            known = self._ledger.pages.get(target)
+            # Of a page that is left out, another spelling may be let in.
+            if target not in over and (known is None or known.left_out):
+                self.see(url)
         if over:
             self._report.incomplete(f"more than {self._config.max_pages} pages (max_pages)")
         self.listing_read(f"page:{key}", "page", [t for t in first if t not in over])

@@ -75,8 +75,17 @@ def reject_collapsing(run: Run) -> None:
     changed = [e for e in ledger.staged.values() if e.verdict == Verdict.CHANGED and e.digest]
     same = Counter(entry.digest for entry in changed)
     same.update(p.digest for p in ledger.published.values() if p.status == Status.LIVE)
+    # What was published of the pages that have, or would have, each of these texts.
+    before: dict[str, set[str]] = {entry.digest: set() for entry in changed}
+    for page in ledger.published.values():
+        if page.status == Status.LIVE and page.digest in before:
+            before[page.digest].add(page.digest)
     for entry in changed:
-        if same[entry.digest] > LONE_MOVES and ledger.is_live(entry.key):
+        if ledger.is_live(entry.key):
+            before[entry.digest].add(ledger.published[entry.key].digest)
+    for entry in changed:
+        become_one = same[entry.digest] > LONE_MOVES and len(before[entry.digest]) > 1
+        if become_one and ledger.is_live(entry.key):
             reason = f"the same text as {same[entry.digest] - 1} other pages all at once"
             run.count_page(entry.key, "rejected")
             ledger.unstage(entry.key)

@@ -131,3 +131,11 @@ def test_counts_agree_with_the_lists_after_any_steps(
         assert left == before - model.get(source, set())
         assert listings.listed() == set().union(*model.values())
         assert {key for key in "abcdef" if listings.lists(key)} == listings.listed()
+
+
+def test_renamed_pages_stay_listed() -> None:
+    listings = Listings([Source("a", "page", 1.0, ["x", "y"]), Source("b", "page", 1.0, ["z"])])
+    listings.rename({"x": "y", "q": "r"})
+    assert listings.sources["a"].keys == ["y"]
+    assert (listings.lists("x"), listings.lists("y"), listings.lists("z")) == (False, True, True)
+    assert listings.changed == {"a"}

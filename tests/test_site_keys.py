@@ -275,3 +275,50 @@ def test_dead_links_are_not_due_at_once(rig: Rig) -> None:
     assert rig.crawl() == 0
     assert rig.explain("dead")["status"] == "hidden"
     assert not rig.explain("dead")["due"]
+
+
+def test_another_rule_keeps_the_pages_that_links_list(rig: Rig) -> None:
+    linked(rig, home="a/index.html b", b="")
+    rig.origin["/a/index.html"] = page("A", "The text of a.")
+    for table in ("", "drop_index = false", "drop_index = false", "drop_index = false"):
+        assert rig.crawl(f"{HIDE}{table}") == 0
+        assert set(rig.texts()) == {"", "a/index.html", "b"}
+    assert rig.explain("a/index.html")["key"].endswith("/a/index.html")
+
+
+def test_approved_pages_become_a_site_that_is_found_by_its_links(rig: Rig) -> None:
+    linked(rig, home="a b", a="c", b="", c="")
+    assert rig.crawl(f"{HIDE}urls = ['ROOT/', 'ROOT/a']") == 0
+    assert set(rig.texts()) == {"", "a"}
+    assert rig.crawl(HIDE, "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a", "b", "c"}
+
+
+def test_links_list_nothing_once_the_site_is_found_by_its_sitemap_only(rig: Rig) -> None:
+    linked(rig, home="a b", a="", b="")
+    assert rig.crawl(HIDE) == 0
+    rig.origin.serve_sitemap("/", "/a")
+    assert rig.crawl(f"{HIDE}discovery = 'sitemap'", "-a", "full=1") == 0
+    assert set(rig.texts()) == {"", "a"}
+
+
+def test_a_canonical_link_is_judged_by_the_table_of_today(rig: Rig) -> None:
+    rig.origin["/b"] = page(
+        "/b", "The text of /b.", head=f'<link rel="canonical" href="{rig.origin.url}a">'
+    )
+    assert rig.crawl("deny = ['/a$']") == 0
+    assert set(rig.texts()) == {"b", "api/c", "api/d"}
+    assert rig.crawl("", "-a", "full=1") == 0
+    assert set(rig.texts()) == {"a", "api/c", "api/d"}
+
+
+def test_a_denied_spelling_is_not_asked_for_and_the_other_one_stands(rig: Rig) -> None:
+    linked(rig, home="a/index.html a/ b", b="")
+    for path in ("/a/", "/a/index.html"):
+        rig.origin[path] = page("A", "The text of a.")
+    assert rig.crawl() == 0
+    table = "deny = ['index[.]html$']"
+    for _ in range(3):
+        rig.crawl(table, "-a", "full=1")
+        assert "/a/index.html" not in rig.origin.paths()
+    assert set(rig.texts()) == {"", "a/", "b"}

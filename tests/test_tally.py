@@ -173,3 +173,12 @@ def test_pages_that_were_the_same_before_may_change_together(bench: Bench) -> No
     stage(run, [text(f"p{number}", digest="twins") for number in range(3)])
     tally.reject_collapsing(run)
     assert len(run.ledger.staged) == 3
+
+
+def test_many_pages_of_one_text_may_change_together(bench: Bench) -> None:
+    run = bench.run()
+    for number in range(6):
+        run.ledger.published[key_of(f"p{number}")].digest = "one text"
+    stage(run, [text(f"p{number}", digest="another") for number in range(6)])
+    tally.reject_collapsing(run)
+    assert len(run.ledger.staged) == 6

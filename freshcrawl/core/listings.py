@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.pages import JsonRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(slots=True)
@@ -66,6 +66,13 @@ class Listings:
         self._count.subtract(source.keys)
         self.changed.add(source_id)
         return set(source.keys)
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Let sources that list a key list another instead: the same page under a new name."""
+        for source in self.sources.values():
+            if not names.keys().isdisjoint(source.keys):
+                named = dict.fromkeys(names.get(key, key) for key in source.keys)
+                self._replace(source, list(named))
 
     def lists(self, key: str) -> bool:
         """Tell whether any source lists the key."""
