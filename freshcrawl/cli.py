@@ -7,13 +7,11 @@ import logging
 import os
 import sqlite3
 import sys
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.core.words import ago
 from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
@@ -180,16 +178,3 @@ def never_crawled(config: Config, site: str) -> list[SiteConfig]:
 def print_json(data: Any) -> None:
     """Print JSON on stdout."""
     print(json.dumps(data, ensure_ascii=False, indent=2))
-
-
-def when(moment: str | None, now: float) -> str:
-    """Return a time of JSON (ISO 8601) with its age in words: ``3 h ago (2026-...)``.
-
-    Milliseconds, which JSON has, are left out.
-    """
-    if moment is None:
-        return "never"
-    time = datetime.fromisoformat(moment)
-    age = now - time.timestamp()
-    words = f"{ago(age)} ago" if age >= 0 else f"in {ago(-age)}"
-    return f"{words} ({time:%Y-%m-%dT%H:%M:%SZ})"

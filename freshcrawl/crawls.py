@@ -6,6 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.words import count
 from freshcrawl.extensions import RunExtension, get_extension
 from freshcrawl.stopping import StoppableCrawler
 from freshcrawl.watch import Watch
@@ -84,6 +85,6 @@ class Crawls:
 
 def stopping_words(sent: int, embeds: bool) -> str:
     """Return what happens after the first signal."""
-    parts = [f"{sent} request{'s' * (sent > 1)} under way"] if sent else []
+    parts = [f"{count(sent, 'request')} under way"] if sent else []
     parts += ["the passages being embedded"] if embeds else []
     return f"stopping: finishing {' and '.join(parts) or 'the run'}; Ctrl-C again to stop at once"

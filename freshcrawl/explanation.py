@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.cli import when
 from freshcrawl.config import ConfigError
 from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
@@ -14,7 +13,7 @@ from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
-from freshcrawl.core.words import ago, count
+from freshcrawl.core.words import ago, count, when
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.summary import amount, changing_words, release_command

@@ -23,6 +23,7 @@ WORDS: dict[type[BaseException], str] = {
     CannotResolveHostError: "the name of the host was not found",
     DownloadConnectionRefusedError: "the connection was refused",
     DownloadTimeoutError: "no answer in time",
+    TimeoutError: "no answer in time",
     ResponseDataLossError: "the answer was cut short",
 }
 NO_DRIVER = "start() must be awaited before launch"
@@ -49,11 +50,26 @@ def in_words(error: BaseException | None) -> str:
 
 def _detail(error: BaseException | None) -> str:
     """Return the first line of what an error says, or of the error of Twisted or OpenSSL in it."""
-    inside = getattr(getattr(error, "__cause__", None), "reasons", None)
-    said = inside[0].value if inside else error
-    if isinstance(said, SSL.Error):  # its argument is a list of (library, function, reason)
-        return ", ".join(str(part[-1]) for part in said.args[0])
-    return str(said or "").partition("\n")[0].rstrip(".")[:MAX_DETAIL]
+    reasons = getattr(getattr(error, "__cause__", None), "reasons", None)
+    inside = reasons if isinstance(reasons, list) else []
+    said = getattr(inside[0], "value", error) if inside else error
+    try:
+        text = _of_openssl(said.args) if isinstance(said, SSL.Error) else str(said or "")
+    except Exception:  # an error that cannot be told is one all the same
+        text = ""
+    return text.strip().partition("\n")[0].rstrip(".")[:MAX_DETAIL]
+
+
+def _of_openssl(args: tuple[object, ...]) -> str:
+    """Return the reasons of an OpenSSL error; empty for one that has none.
+
+    Most have one argument, a list of (library, function, reason); others a number and a text,
+    or nothing.
+    """
+    if len(args) == 1 and isinstance(args[0], (list, tuple)):
+        parts = [part for part in args[0] if isinstance(part, tuple) and part]
+        return ", ".join(str(part[-1]) for part in parts)
+    return str(args[-1]) if args else ""
 
 
 def log_failure(logger: logging.Logger, what: str, error: Exception) -> None:

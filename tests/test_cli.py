@@ -7,7 +7,6 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.config import ConfigError
-from freshcrawl.core.words import ago
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
 
@@ -47,11 +46,3 @@ def test_configuration_errors_are_usage_errors() -> None:
 
     with pytest.raises(UsageError, match="no such setting"):
         cli.guarded(work)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0, "0 s"), (89, "89 s"), (90, "2 min"), (5_400, "2 h"), (7_200, "2 h"), (259_200, "3 d")],
-)
-def test_durations_have_one_unit(seconds: float, words: str) -> None:
-    assert ago(seconds) == words

@@ -59,10 +59,15 @@ def robots(body: str, status: int = 200) -> Findings:
 @pytest.mark.parametrize(
     ("name", "detail", "what", "advice"),
     [
-        ("CannotResolveHostError", "x", "docs.example.com is not known", "spelling"),
-        ("DownloadConnectionRefusedError", "x", "refuses the connection", "port"),
-        ("DownloadTimeoutError", "x", "does not answer in time", "firewall"),
-        ("TimeoutError", "", "does not answer in time", "firewall"),
+        (
+            "CannotResolveHostError",
+            "x",
+            "docs.example.com: the name of the host was not found",
+            "spelling",
+        ),
+        ("DownloadConnectionRefusedError", "x", "the connection was refused", "port"),
+        ("DownloadTimeoutError", "x", "no answer in time", "firewall"),
+        ("TimeoutError", "", "no answer in time", "firewall"),
         ("NotAsked", "", f"{ROBOTS} was not asked for", "alone"),
         (
             "DownloadFailedError",
@@ -105,8 +110,11 @@ def test_robots(found: Findings, level: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (findings(robots=Asked(ROBOTS, problem="CannotResolveHostError")), "not known"),
-        (findings(robots=None, late=True), "does not answer in time"),
+        (
+            findings(robots=Asked(ROBOTS, problem="CannotResolveHostError")),
+            "name of the host was not found",
+        ),
+        (findings(robots=None, late=True), "no answer in time"),
         (findings(error="ValueError: odd"), "ValueError: odd"),
         (robots("", 500), "HTTP 500"),
     ],
@@ -156,7 +164,7 @@ FEED = "<rss><channel><item><link>https://docs.example.com/guide/a</link></item>
         (sitemap("", status=404), "fail", "answers HTTP 404"),
         (sitemap("", status=503), "fail", "answers HTTP 503"),
         (sitemap("", status=503, known=False), "fail", "answers HTTP 503"),
-        (sitemap("", problem="DownloadTimeoutError"), "warn", "does not answer in time"),
+        (sitemap("", problem="DownloadTimeoutError"), "warn", "no answer in time"),
         (sitemap("", status=404, remembered=True), "warn", "earlier runs read it"),
         (SeenSitemap("http://10.0.0.1/", True, refused="private"), "warn", "not read: private"),
     ],

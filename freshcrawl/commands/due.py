@@ -10,7 +10,7 @@ from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import due_at, is_due
-from freshcrawl.core.words import ago
+from freshcrawl.core.words import ago, when
 from freshcrawl.policies import schedule_policy
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def print_queue(rows: list[dict[str, Any]], waiting: list[str], now: float) -> N
     if not rows and not waiting:
         print("nothing is due")
     for row in rows:
-        due = "due now" if row["due"] else cli.when(row["next_due"], now)
+        due = "due now" if row["due"] else when(row["next_due"], now)
         every = f"every {ago(row['interval_s'])}" if row["interval_s"] else "first check"
         print(f"{due:<36} {every:<12} {row['status']:<8} {row['url']}")
     for name in waiting:

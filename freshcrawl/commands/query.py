@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from freshcrawl import cli
 from freshcrawl.answers import Hit, has_answers, search
 from freshcrawl.clock import make_clock
+from freshcrawl.core.words import when
 from freshcrawl.state import make_embedder, open_for_reading
 from freshcrawl.stores.base import StoreError
 
@@ -102,8 +103,8 @@ def print_hits(hits: list[Hit], now: float) -> None:
         print(f"   {hit.link}")
         stale = "  STALE" if hit.stale else ""
         print(
-            f"   checked {cli.when(hit.last_checked, now)}, changed "
-            f"{cli.when(hit.last_changed, now)}, indexed {cli.when(hit.indexed_at, now)}{stale}"
+            f"   checked {when(hit.last_checked, now)}, changed "
+            f"{when(hit.last_changed, now)}, indexed {when(hit.indexed_at, now)}{stale}"
         )
         for line in excerpt(hit.text):
             print(f"   | {line}".rstrip())

@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyCommand
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
-from freshcrawl.core.words import ago, count
+from freshcrawl.core.words import ago, count, when
 from freshcrawl.policies import schedule_policy
 from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
 from freshcrawl.summary import problem_lines, run_lines, run_outcome, standing_lines
@@ -99,12 +99,12 @@ def _site(site: dict[str, Any], now: float) -> list[str]:
         waiting = site["staged"] - site["held"]
         them = "it" if waiting == 1 else "them"
         lines.append(f"{count(waiting, 'change')} found; a later run publishes {them}")
-    lines.append(f"last run {cli.when(run['started_at'], now)}: {run_outcome(run)}")
+    lines.append(f"last run {when(run['started_at'], now)}: {run_outcome(run)}")
     lines += [f"  {line}" for line in [*run_lines(run), *problem_lines(run, site["site"])]]
     if not run["complete"] and run["status"] != "running":
         seen = "no run has been complete yet"
         if site["last_complete"]:
-            seen = f"last complete run: {cli.when(site['last_complete'], now)}"
+            seen = f"last complete run: {when(site['last_complete'], now)}"
         lines.append(seen)
     return [*lines, *standing_lines(site, site["site"])]
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from freshcrawl.config import ConfigError
+from freshcrawl.core.words import count
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -98,10 +99,6 @@ def exit_code(checks: Iterable[Check]) -> int:
 def conclusion(checks: Iterable[Check]) -> str:
     """Return the last line: how many problems there are."""
     levels = Counter(check.level for check in checks)
-    problems = [
-        f"{count} {word}{'s' if count > 1 and level == Level.WARN else ''}"
-        for level, word in ((Level.FAIL, "failed"), (Level.WARN, "warning"))
-        if (count := levels[level])
-    ]
-    count = levels.total()
-    return f"{count} check{'s' if count != 1 else ''}: {', '.join(problems) or 'no problem'}"
+    failed = [f"{levels[Level.FAIL]} failed"] if levels[Level.FAIL] else []
+    warned = [count(levels[Level.WARN], "warning")] if levels[Level.WARN] else []
+    return f"{count(levels.total(), 'check')}: {', '.join(failed + warned) or 'no problem'}"

@@ -5,33 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
+
 from freshcrawl.doctor import Check, fail, ok, warn
+from freshcrawl.failures import WORDS
 
 if TYPE_CHECKING:
     from protego import Protego
 
     from freshcrawl.doctor.findings import Asked, Findings
 
+SLOW = "check that no firewall or proxy is in between; raise DOWNLOAD_TIMEOUT if it is just slow"
+ADVICE: dict[type[BaseException], str] = {
+    CannotResolveHostError: (
+        "check the spelling of the URL, and that this machine can look up names (or set a proxy)"
+    ),
+    DownloadConnectionRefusedError: (
+        "check the host and the port of the URL, and that the server runs"
+    ),
+    DownloadTimeoutError: SLOW,
+    TimeoutError: SLOW,
+}
+"""What to advise where ``WORDS`` say what is wrong."""
 TROUBLES = {
-    "CannotResolveHostError": (
-        "the name {host} is not known",
-        "check the spelling of the URL, and that this machine can look up names (or set a proxy)",
-    ),
-    "DownloadConnectionRefusedError": (
-        "{host} refuses the connection",
-        "check the host and the port of the URL, and that the server runs",
-    ),
-    "DownloadTimeoutError": (
-        "{host} does not answer in time",
-        "check that no firewall or proxy is in between; raise DOWNLOAD_TIMEOUT if it is just slow",
-    ),
     "NotAsked": (
         "{url} was not asked for: enough requests were made",
         "run scrapy doctor for this site alone, or simply crawl it",
     ),
+    **{kind.__name__: (f"{{host}}: {WORDS[kind]}", advice) for kind, advice in ADVICE.items()},
 }
 """What to say and to advise, by the name of the exception."""
-TROUBLES["TimeoutError"] = TROUBLES["DownloadTimeoutError"]
 BY_DETAIL = (
     (
         "certificate verify failed",

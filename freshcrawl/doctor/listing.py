@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from freshcrawl.core.urls import normalize_url
+from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, Level, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
 
@@ -38,7 +39,7 @@ def listing_checks(findings: Findings) -> list[Check]:
     """Say what each sitemap lists, or how many links there are to follow."""
     site = findings.site
     if site.discovery == "list":
-        return [ok("sitemap", f"not needed: {_count(len(site.urls), 'approved page')} in urls")]
+        return [ok("sitemap", f"not needed: {count(len(site.urls), 'approved page')} in urls")]
     if site.discovery == "links":
         return _links(findings, 'links are followed (discovery = "links")')
     checks = [
@@ -88,15 +89,15 @@ def _useless(seen: SeenSitemap) -> Check:
 def _listed(site: SiteConfig, seen: SeenSitemap) -> Check:
     """Judge a sitemap that lists something."""
     root, found = site.scope.root, seen.sitemap
-    count, mine = len(seen.listed), len(pages_of(site, seen.listed))
-    share = f"all below {root}" if mine == count else f"{mine} of them below {root}"
-    what = f"{seen.url} lists {_count(count, 'page')}, {share}"
+    whole, mine = len(seen.listed), len(pages_of(site, seen.listed))
+    share = f"all below {root}" if mine == whole else f"{mine} of them below {root}"
+    what = f"{seen.url} lists {count(whole, 'page')}, {share}"
     if found is not None and found.kind == "index":
-        what = f"{seen.url} is an index of {_count(len(found.entries), 'sitemap')}; "
-        what += f"{seen.children} of them were read: {_count(count, 'page')}, {share}"
+        what = f"{seen.url} is an index of {count(len(found.entries), 'sitemap')}; "
+        what += f"{seen.children} of them were read: {count(whole, 'page')}, {share}"
         if not seen.children:
             return fail("sitemap", f"{what} (none answers)", BROKEN)
-    if count and not mine:
+    if whole and not mine:
         where = urljoin(seen.listed[0], ".")
         advice = f"set url to the folder that the pages are in, such as {where}"
         return fail("sitemap", what, advice)
@@ -113,12 +114,8 @@ def _links(findings: Findings, what: str) -> list[Check]:
     page = findings.page
     if page is None or page.document is None or page.outside or page.forbidden:
         return []
-    count = len(pages_of(findings.site, page.document.links, [page.last.url]))
-    if count:
-        return [ok("links", f"{what}; the start page links to {_count(count, 'page')} of the site")]
+    linked = len(pages_of(findings.site, page.document.links, [page.last.url]))
+    if linked:
+        return [ok("links", f"{what}; the start page links to {count(linked, 'page')} of the site")]
     advice = f"{FIND_SITEMAP}; a site of one page needs none"
     return [warn("links", f"{what}; the start page links to no other page of the site", advice)]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

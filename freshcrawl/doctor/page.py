@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
 from freshcrawl.pipelines import says_noindex
@@ -57,7 +58,7 @@ def _start_checks(findings: Findings, page: SeenPage) -> list[Check]:
         listed = any(seen.listed for seen in findings.sitemaps)
         return [(warn if listed else fail)("start page", *stopped)]
     hops = len(page.hops) - 1
-    after = f", after {hops} redirect{'s' if hops > 1 else ''}" if hops else ""
+    after = f", after {count(hops, 'redirect')}" if hops else ""
     answers = ok("start page", f"{page.last.url} answers{after}")
     return [answers, validator_check(findings, page.last)]
 
