@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PREFIX = "FRESHCRAWL_"
 DAY = 86_400.0
+INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
+"""None of them may be longer than the next one."""
 AT_LEAST_ONE = ("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs")
 
 
@@ -127,7 +130,7 @@ class Config:
             value = getattr(self, f.name)
             if isinstance(value, (int, float)) and value < 0 and f.name != "clock_offset_secs":
                 raise ConfigError(f"{name} is {value}: it must not be negative")
-        if not 0 < self.min_interval_secs <= self.start_interval_secs <= self.max_interval_secs:
+        if self.out_of_order():
             raise ConfigError(
                 f"{PREFIX}MIN_INTERVAL_SECS <= {PREFIX}START_INTERVAL_SECS <= "
                 f"{PREFIX}MAX_INTERVAL_SECS does not hold: {self.min_interval_secs:g}, "
@@ -138,6 +141,15 @@ class Config:
                 raise ConfigError(f"{PREFIX}{name.upper()} must be at least 1")
         if not self.state_dir:
             raise ConfigError(f"{PREFIX}STATE_DIR is empty: give the path of a folder")
+
+    def out_of_order(self) -> tuple[str, ...]:
+        """Return the two intervals of which the first is too long; or the one that is none."""
+        if not self.min_interval_secs > 0:
+            return INTERVALS[:1]
+        for short, long in pairwise(INTERVALS):
+            if getattr(self, short) > getattr(self, long):
+                return short, long
+        return ()
 
     def state_path(self) -> Path:
         """Return the state folder as an absolute path.

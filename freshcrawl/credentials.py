@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from scrapy.exceptions import NotConfigured
 from w3lib.http import basic_auth_header
 
 from freshcrawl.config import ConfigError
+from freshcrawl.core.hosts import origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,24 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110, 5.6.2."""
-SECRET_NAME = re.compile("auth|cookie|credential|key|pass|secret|session|token", re.IGNORECASE)
+SECRET_NAME = re.compile(
+    r"access|auth|bearer|cookie|credential|csrf|jwt|key|pass|pwd|secret|session|signature"
+    r"|\bsign(?!al)|token|xsrf",
+    re.IGNORECASE,
+)
+"""Headers that may be secret by their name."""
+SECRET_PARAMETERS = frozenset(
+    {"apikey", "auth", "authorization", "credential", "credentials", "jwt", "key", "pass"}
+    | {"passwd", "password", "pwd", "secret", "session", "sessionid", "sig", "signature", "token"}
+    | {"accesstoken", "authtoken"}
+)
+"""Words that a query parameter which may be secret has in its name."""
+SCHEMES = "apikey|basic|bearer|bot|digest|geniekey|jwt|key|negotiate|oauth|ssws|token"
+_PART = rf'(?:[\w.-]+=)?"?{VARIABLE.pattern}"?'
+SECRET_VALUE = re.compile(
+    rf"(?:(?:{SCHEMES}) +)?{_PART}(?:[;,:.]? *{_PART})*", re.IGNORECASE | re.ASCII
+)
+"""What may be written of a secret: a scheme, names before ``=``, and variables."""
 OURS = frozenset(
     {"if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range"}
     | {"host", "content-length", "connection", "transfer-encoding", "accept-encoding"}
@@ -43,10 +61,10 @@ def check_header(name: str, value: str) -> None:
         raise ConfigError(f"headers: {name} is set by freshcrawl itself")
     if not value.isprintable() or not value.isascii():
         raise ConfigError(f"headers: the value of {name} must be one line of ASCII text")
-    if SECRET_NAME.search(name) and not VARIABLE.search(value):
+    if SECRET_NAME.search(name) and not SECRET_VALUE.fullmatch(value):
         raise ConfigError(
             f"headers: {name} may be secret, and what is written here would be stored: "
-            'expected an environment variable, such as "${DOCS_TOKEN}"'
+            'expected an environment variable, such as "${DOCS_TOKEN}" or "Bearer ${DOCS_TOKEN}"'
         )
 
 
@@ -61,6 +79,22 @@ def check_password(value: str) -> None:
             "http_pass: what is written here would be stored: "
             'expected an environment variable, such as "${DOCS_PASS}"'
         )
+
+
+def check_query(url: str) -> None:
+    """Refuse a URL with a secret in its query.
+
+    Raises:
+        ConfigError: see the message; it does not show the value.
+    """
+    for name, _ in parse_qsl(urlsplit(url).query):
+        spaced = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+        if not SECRET_PARAMETERS.isdisjoint(re.split("[^a-z]+", spaced)):
+            raise ConfigError(
+                f"the parameter {name!r} of the URL may be secret, and what is written here would "
+                "be stored: send it as a header from an environment variable (docs/sites.md), if "
+                "the site takes it there"
+            )
 
 
 def missing_variables(site: SiteConfig) -> Iterator[tuple[str, str]]:
@@ -105,21 +139,20 @@ def browser_credentials(site: SiteConfig) -> dict[str, Any]:
     """Return the options of a browser context that make it log in, at the site's origin only."""
     if not site.http_user:
         return {}
-    parts = urlsplit(site.scope.root)
     return {
         "http_credentials": {
             "username": expanded(site.http_user),
             "password": expanded(site.http_pass),
-            "origin": f"{parts.scheme}://{parts.netloc}",
+            "origin": origin(site.scope.root),
         }
     }
 
 
 class SiteHeadersMiddleware:
-    """Puts a site's headers on requests to the site itself, and on no others."""
+    """Puts a site's headers on requests to the origin of its root, and on no others."""
 
     def __init__(self, site: SiteConfig) -> None:
-        self._site = site
+        self._origin = origin(site.scope.root)
         self._headers = site_headers(site)
         if not self._headers:
             raise NotConfigured
@@ -149,7 +182,8 @@ class SiteHeadersMiddleware:
                     request.headers[name] = value
 
     def _is_own(self, url: str) -> bool:
-        """Tell a request to the site's host; never one in clear if the site is encrypted."""
-        scope = self._site.scope
-        in_clear = urlsplit(url).scheme == "http" and urlsplit(scope.root).scheme == "https"
-        return scope.has_host(url) and not in_clear
+        """Tell a request to the site's own scheme, host and port."""
+        try:
+            return origin(url) == self._origin
+        except ValueError:
+            return False

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from cssselect import HTMLTranslator, SelectorError
 
-from freshcrawl.config import AT_LEAST_ONE, Config, ConfigError, converted
+from freshcrawl.config import AT_LEAST_ONE, PREFIX, Config, ConfigError, converted
 from freshcrawl.core.scope import slug
 from freshcrawl.core.urls import normalize_url
-from freshcrawl.credentials import check_header, check_password
+from freshcrawl.credentials import check_header, check_password, check_query
 from freshcrawl.site_checks import contradictions
 from freshcrawl.sites import POLICIES, SiteConfig, default_of
 
@@ -32,7 +32,8 @@ CHOICES = {
 }
 SELECTORS = frozenset({"drop", "keep"})
 PATTERNS = frozenset({"allow", "deny", "volatile_patterns"})
-URLS = frozenset({"sitemaps", "urls"})
+URLS = frozenset({"root", "sitemaps", "url", "urls"})
+SECRET = frozenset({"headers", "http_pass", "http_user"})
 _FIELDS: dict[str, Field[Any]] = {f.name: f for f in fields(SiteConfig) if f.name != "policies"}
 _NUMBERS: dict[str, Field[Any]] = {f.name: f for f in fields(Config) if f.name in POLICIES}
 KEYS = tuple(sorted({*_FIELDS, *_NUMBERS} - {"name"}))
@@ -70,6 +71,26 @@ def make_site(table: Mapping[str, Any], where: str | Place) -> SiteConfig:
     return site
 
 
+def check_policies(config: Config, site: SiteConfig, place: Place) -> None:
+    """Refuse settings of a site that contradict each other, or those of the project.
+
+    Raises:
+        ConfigError: see the message; it names the keys, and the line of one that is given.
+    """
+    wanted = replace(config, **site.policies)  # type: ignore[arg-type]
+    names = wanted.out_of_order()
+    if not names:
+        return
+    shown = [
+        f"{name} ({getattr(wanted, name):.12g}"
+        + (")" if name in site.policies else f", from {PREFIX}{name.upper()})")
+        for name in names
+    ]
+    problem = " must not be longer than ".join(shown) if shown[1:] else f"{shown[0]} must not be 0"
+    key = next((name for name in names if name in site.policies), "")
+    raise ConfigError(f"{place(key)}: {problem}")
+
+
 def checked_url(url: str) -> str:
     """Return ``url`` made fetchable.
 
@@ -88,6 +109,7 @@ def checked_url(url: str) -> str:
             "a URL must not hold a user name or password, as it is stored: "
             "use http_user and http_pass of sites.toml"
         )
+    check_query(url)
     return fetchable
 
 
@@ -139,6 +161,11 @@ def _number(key: str, value: Any) -> float:
     return number
 
 
+def _shown(key: str, value: Any) -> str:
+    """Return a key with its value; without it where that may be a secret."""
+    return key if key in SECRET or key in URLS else f"{key} = {value!r}"
+
+
 def _value(key: str, value: Any) -> Any:
     default = default_of(_FIELDS[key])
     if key in CHOICES and value not in CHOICES[key]:
@@ -152,8 +179,8 @@ def _value(key: str, value: Any) -> Any:
             raise ConfigError(f"{key} = {value!r}: expected true or false")
         return value
     if not isinstance(value, str) or (default is MISSING and not value):
-        raise ConfigError(f"{key} = {value!r}: expected a string")
-    if key in {"url", "root"} and value:
+        raise ConfigError(f"{_shown(key, value)}: expected a string")
+    if key in URLS and value:
         return _named(key, checked_url, value)
     if key == "http_pass":
         check_password(value)
@@ -162,7 +189,7 @@ def _value(key: str, value: Any) -> Any:
 
 def _list(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
-        raise ConfigError(f"{key} = {value!r}: expected a list of strings")
+        raise ConfigError(f"{_shown(key, value)}: expected a list of strings")
     check: Callable[[str], str]
     if key in SELECTORS:
         check = _selector
@@ -183,9 +210,11 @@ def _named(key: str, check: Callable[[str], str], text: str) -> str:
 
 
 def _headers(key: str, value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-        raise ConfigError(f'{key} = {value!r}: expected a table of strings, such as {{ A = "b" }}')
+    if not isinstance(value, dict):
+        raise ConfigError(f'{key}: expected a table of strings, such as {{ A = "b" }}')
     for name, text in value.items():
+        if not isinstance(text, str):
+            raise ConfigError(f"{key}: the value of {name} must be a string, in quotes")
         check_header(name, text)
     return dict(value)
 

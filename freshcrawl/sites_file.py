@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.site_tables import make_site
+from freshcrawl.site_tables import check_policies, make_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,8 +120,5 @@ def _from_table(config: Config, path: Path, text: str, name: str, table: Any) ->
     if not name.replace("-", "").replace(".", "").replace("_", "").isalnum() or name[0] == ".":
         raise ConfigError(f"{place('')}: a name has letters, digits, '.', '-' and '_' only")
     site = make_site({**table, "name": name}, place)
-    try:
-        config.for_site(site.policies)
-    except ConfigError as error:
-        raise ConfigError(f"{place(next(iter(site.policies), ''))}: {error}") from None
+    check_policies(config, site, place)
     return site

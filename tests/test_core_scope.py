@@ -59,21 +59,6 @@ def test_scope_contains(url: str, inside: bool) -> None:
     assert Scope.from_url("https://x.test/en/").contains(url) is inside
 
 
-@pytest.mark.parametrize(
-    ("url", "own"),
-    [
-        ("http://x.test/de/", True),
-        ("https://www.x.test", True),
-        ("https://x.test:8443/en/", False),
-        ("https://api.x.test/en/", False),
-        ("https://x.test.evil.test/", False),
-        ("ftp://x.test/", False),
-    ],
-)
-def test_scope_has_host(url: str, own: bool) -> None:
-    assert Scope.from_url("https://x.test/en/").has_host(url) is own
-
-
 def test_scope_with_subdomains() -> None:
     scope = Scope.from_url("https://www.x.test/", subdomains=True)
     assert scope.contains("https://api.x.test/a")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.http import Request
 
-from freshcrawl.config import ConfigError
+from freshcrawl.arguments import SpiderArguments
+from freshcrawl.config import Config, ConfigError
 from freshcrawl.credentials import (
     SiteHeadersMiddleware,
     browser_credentials,
@@ -17,6 +18,7 @@ from freshcrawl.credentials import (
     site_headers,
 )
 from freshcrawl.site_tables import make_site
+from freshcrawl.state import open_for_writing
 from tests.support.origin import Answer, Origin, page, urlset
 from tests.support.project import export, scrapy
 
@@ -60,8 +62,11 @@ def test_a_variable_that_is_not_set(name: str) -> None:
     [
         (URL + "a", True),
         (URL + "robots.txt", True),
-        ("https://www.docs.example.com/a", True),
+        ("https://DOCS.example.com:443/a", True),
+        ("https://www.docs.example.com/a", False),
         ("http://docs.example.com/a", False),
+        ("https://docs.example.com:80/a", False),
+        ("http://docs.example.com:443/a", False),
         ("https://docs.example.com:8443/a", False),
         ("https://api.docs.example.com/a", False),
         ("https://docs.example.com.evil.test/a", False),
@@ -77,11 +82,139 @@ def test_only_requests_to_the_site_carry_them(url: str, sent: bool) -> None:
     assert ("Authorization" in request.headers, "X-Token" in request.headers) == (sent, sent)
 
 
-def test_subdomains_get_them_where_they_belong_to_the_site() -> None:
-    ours = middleware(subdomains=True, headers={"X-Team": "a"})
-    request = Request("https://api.docs.example.com/a")
-    ours.process_request(request)
-    assert request.headers["X-Team"] == b"a"
+def test_subdomains_get_none_though_they_belong_to_the_site() -> None:
+    ours = middleware(subdomains=True, headers={"X-Team": "a"}, http_user="me")
+    for url, sent in ((URL, True), ("https://api.docs.example.com/a", False)):
+        request = Request(url)
+        ours.process_request(request)
+        assert ("X-Team" in request.headers, "Authorization" in request.headers) == (sent, sent)
+
+
+def test_the_root_says_where_they_go_and_not_a_sitemap_elsewhere() -> None:
+    ours = SiteHeadersMiddleware(
+        make_site(
+            {
+                "url": "https://cdn.example.com/sitemap.xml",
+                "root": "http://docs.example.com:8080/en/",
+                "headers": {"X-Team": "a"},
+            },
+            "test",
+        )
+    )
+    for url, sent in (
+        ("http://docs.example.com:8080/robots.txt", True),
+        ("http://docs.example.com/", False),
+        ("https://docs.example.com:8080/", False),
+        ("https://cdn.example.com/sitemap.xml", False),
+    ):
+        request = Request(url)
+        ours.process_request(request)
+        assert ("X-Team" in request.headers) is sent, url
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("${A}", "Bearer ${A}", "bearer  ${A}", "Token token=${A}", "Key ${A}", "${A}.${B}"),
+        *("token=${A}; b=${B}", 'Digest username="${A}", response="${B}"', "${A}${B}"),
+    ],
+)
+def test_secrets_that_come_from_the_environment(value: str) -> None:
+    for name in ("Authorization", "Cookie", "X-Signature", "CF-Access-Client-Id"):
+        assert make_site({"url": URL, "headers": {name: value}}, "x").headers == {name: value}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("s3cretvalue ${A}", "${A} s3cretvalue", "Bearer s3cret${A}", "sid=s3cret; b=${A}"),
+        *("Bearer s3cret", "s3cret", "$A", "${A}s3cret", "me:s3cret${A}"),
+    ],
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Authorization", "Cookie", "X-Api-Key", "X-Access", "X-Amz-Signature", "X-JWT"),
+        *("X-CSRF", "Private-Token", "X-Pwd", "Signed-By"),
+    ],
+)
+def test_secrets_that_are_written_out_are_refused_and_not_shown(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"headers: {name} may be secret") as caught:
+        make_site({"url": URL, "headers": {name: value}}, "test")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Accept-Language", "X-Team", "X-Signal", "X-Design"])
+def test_other_headers_may_be_written_out(name: str) -> None:
+    assert make_site({"url": URL, "headers": {name: "text"}}, "test").headers == {name: "text"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"headers": {"X-Api-Key": "s3cret", "Retry": 3}},
+        {"headers": {"X-Api-Key": ["s3cret"]}},
+        {"headers": "X-Api-Key: s3cret"},
+        {"headers": [{"X-Api-Key": "s3cret"}]},
+        {"http_user": "me", "http_pass": ["s3cret"]},
+        {"http_user": "me", "http_pass": "s3cret"},
+        {"http_user": ["s3cret"]},
+        {"url": ["https://a.example/?token=s3cret"]},
+        {"url": "ftp://a.example/?token=s3cret"},
+        {"url": "https://me:s3cret@a.example/"},
+        {"urls": "https://a.example/?token=s3cret"},
+        {"sitemaps": [["s3cret"]]},
+        {"headers": {"X-Api-Key": "s3cret\n"}},
+    ],
+)
+def test_no_error_shows_a_value_that_may_be_secret(table: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_site({"url": URL, **table}, "test")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["url", "root", "sitemaps", "urls"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("api_key", "apikey", "API-KEY", "token", "access_token", "accessToken", "key"),
+        *("X-Amz-Signature", "sig", "auth", "password", "session_id", "client.secret"),
+    ],
+)
+def test_a_secret_in_the_query_of_a_url_is_refused(key: str, name: str) -> None:
+    url = f"{URL}page?a=1&{name}=s3cret"
+    value = [url] if key in {"sitemaps", "urls"} else url
+    with pytest.raises(ConfigError, match=f"the parameter '{name}' of the URL may be") as caught:
+        make_site({"url": URL, key: value}, "test")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("query", ["?page=2", "?keyword=x", "?tokenizer=a", "?key=", "?signal=1"])
+def test_other_queries_may_be_written_out(query: str) -> None:
+    assert make_site({"url": URL + query}, "test").url == URL + query
+
+
+@pytest.mark.parametrize(
+    ("secrets", "kept"),
+    [
+        ({"http_user": "me", "http_pass": "${DOCS_PASS}"}, True),
+        ({"headers": {"X-Team": "a"}}, True),
+        ({}, False),
+    ],
+)
+def test_a_stored_site_with_a_login_is_never_asked_in_clear(
+    secrets: dict[str, Any], kept: bool, tmp_path: Path
+) -> None:
+    config = Config(state_dir=str(tmp_path))
+    site = make_site({"url": URL, **secrets}, "test")
+    state = open_for_writing(config, site.name, "test", 0.0)
+    state.records.put("meta:site", site.to_json())
+    state.records.commit()
+    state.close()
+    found = SpiderArguments(url=URL.replace("https", "http")).site_config(config)
+    assert found.url == (URL if kept else URL.replace("https", "http"))
+    upgraded = SpiderArguments(url=URL).site_config(config)
+    assert upgraded.url == URL
 
 
 def test_a_browser_logs_in_at_the_site_only() -> None:
@@ -89,7 +222,8 @@ def test_a_browser_logs_in_at_the_site_only() -> None:
     request = Request(URL, meta={"playwright": True})
     ours.process_request(request)
     assert "Authorization" not in request.headers
-    site = make_site({"url": URL + "en/", "http_user": "me", "http_pass": "${DOCS_PASS}"}, "test")
+    root = URL.replace("com/", "com:443/en/")
+    site = make_site({"url": root, "http_user": "me", "http_pass": "${DOCS_PASS}"}, "test")
     assert browser_credentials(site)["http_credentials"] == {
         "username": "me",
         "password": SECRET,

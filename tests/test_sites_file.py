@@ -86,7 +86,24 @@ GOOD = "url = 'https://a.example/'\n"
         (GOOD + "headers = { Authorization = 'me' }", 3, "headers: Authorization may be secret"),
         (GOOD + "[sites.a.headers]\nAuthorization = 'me'", 3, "headers: Authorization may be"),
         (GOOD + "missing_runs = 0", 3, "missing_runs = 0: expected"),
-        (GOOD + "min_interval_secs = 9e9", 3, "FRESHCRAWL_MIN_INTERVAL_SECS <= "),
+        (
+            GOOD + "max_pages = 9\nmin_interval_secs = 9e9\nmissing_runs = 2",
+            4,
+            "min_interval_secs (9000000000) must not be longer than start_interval_secs (259200, "
+            "from FRESHCRAWL_START_INTERVAL_SECS)",
+        ),
+        (
+            GOOD + "max_pages = 9\nmax_interval_secs = 30000",
+            4,
+            "start_interval_secs (259200, from FRESHCRAWL_START_INTERVAL_SECS) must not be longer "
+            "than max_interval_secs (30000)",
+        ),
+        (
+            GOOD + "max_pages = 9\nstart_interval_secs = 5\nmin_interval_secs = 7",
+            5,
+            "min_interval_secs (7) must not be longer than start_interval_secs (5)",
+        ),
+        (GOOD + "max_pages = 9\nmin_interval_secs = 0", 4, "min_interval_secs (0) must not be 0"),
         (GOOD + "render = 'always'\n[sites.b]\nrender = 'no'\nurl = 'x'", 5, "[sites.b]: render"),
         (GOOD + "wait_for = 'main'", 3, "wait_for has no effect"),
         (GOOD + "discovery = 'list'", 3, "discovery = 'list' needs urls"),

@@ -1,9 +1,11 @@
-"""Hosts: which of them are somebody's private network."""
+"""Hosts: which are one and the same, which are somebody's private network."""
 
 from __future__ import annotations
 
 import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from freshcrawl.core.urls import ascii_host, split_url
 
 
 def is_private(url: str) -> bool:
@@ -18,6 +20,18 @@ def is_private(url: str) -> bool:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return False
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port of a URL in one spelling, without the scheme's own port.
+
+    Raises:
+        ValueError: the URL is not http(s), or has no usable host.
+    """
+    parts = split_url(url)
+    host = ascii_host(unquote(parts.hostname or ""))
+    own = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port not in {None, own} else "")
 
 
 def same_host(one: str, other: str) -> bool:

@@ -52,13 +52,6 @@ class Scope:
         path = clean_path(parts.path)
         return self._has_host(host) and (path + "/" == self.prefix or path.startswith(self.prefix))
 
-    def has_host(self, url: str) -> bool:
-        """Return whether the host of ``url``, with its port, is one of the scope."""
-        try:
-            return self._has_host(key_host(split_url(url), drop_www=True))
-        except ValueError:
-            return False
-
     def _has_host(self, host: str) -> bool:
         return host == self.host or (self.subdomains and host.endswith("." + self.host))
 

@@ -99,19 +99,25 @@ def split_url(url: str) -> SplitResult:
 
 
 def _shown(url: str) -> str:
-    """Return ``url`` for a message, without a password in it."""
-    return repr(_USER_INFO.sub("//", url))
+    """Return ``url`` for a message, without a password or the secrets of a query in it."""
+    shown, mark, _ = _USER_INFO.sub("//", url).partition("?")
+    return repr(f"{shown}?..." if mark else shown)
 
 
 def key_host(parts: SplitResult, *, drop_www: bool) -> str:
     """Return host and port; ``www.`` goes only where a domain is left."""
-    host = _ascii_host(unquote(parts.hostname or ""))
+    host = ascii_host(unquote(parts.hostname or ""))
     while drop_www and host.startswith("www.") and "." in host[4:]:
         host = host[4:]
     return host if parts.port in _DEFAULT_PORTS else f"{host}:{parts.port}"
 
 
-def _ascii_host(name: str) -> str:
+def ascii_host(name: str) -> str:
+    """Return a host name as it stands in keys.
+
+    Raises:
+        ValueError: it is no usable name.
+    """
     if ":" in name:
         return f"[{IPv6Address(name).compressed}]"
     host = name.rstrip(".").lower()
