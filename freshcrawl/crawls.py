@@ -40,6 +40,7 @@ class Crawls:
         """Add a crawl with its spider arguments; ``run`` starts it."""
         crawler = StoppableCrawler(self._spider, self._process.settings, self._stopping)
         task: Any = self._process.crawl(crawler, **arguments)
+        task.add_done_callback(lambda done: _give_up(crawler, done))
         self.jobs.append((crawler, task))
 
     def run(self, log_every: float, line: StatusLine | None) -> None:
@@ -81,6 +82,14 @@ class Crawls:
         until = time.monotonic() + END_SECS
         for extension in left:
             extension.end_at_once(until - time.monotonic())
+
+
+def _give_up(crawler: Crawler, task: asyncio.Task[None]) -> None:
+    """End the run of a crawl that could not start: a component after its extension failed."""
+    error = None if task.cancelled() else task.exception()
+    extension = get_extension(crawler)
+    if error is not None and extension is not None and not extension.finished:
+        extension.give_up(error)
 
 
 def stopping_words(sent: int, embeds: bool) -> str:

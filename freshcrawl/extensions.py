@@ -17,7 +17,7 @@ from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
-from freshcrawl.stopping import drop_waiting
+from freshcrawl.stopping import drop_waiting, engine_of
 from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import run_summary
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FAILED = "store_error"
+BUILT = "freshcrawl_extension"
+"""Attribute of a crawler that has its RunExtension."""
 STOPPED = "shutdown"
 """Scrapy's reason for a crawl that a signal ended."""
 
@@ -78,6 +80,7 @@ class RunExtension:
         if not config.enabled:
             raise NotConfigured
         extension = cls(crawler, config)
+        setattr(crawler, BUILT, extension)
         connect = crawler.signals.connect
         connect(extension.spider_opened, signals.spider_opened)
         connect(extension.item_scraped, signals.item_scraped)
@@ -113,7 +116,8 @@ class RunExtension:
         """Prepare for the end that a signal asks for; return how many requests are under way."""
         self.run.stopping = True
         self._publishing.interrupt()
-        return drop_waiting(self._crawler.engine)
+        engine = engine_of(self._crawler)
+        return drop_waiting(engine) if engine else 0
 
     async def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tally, guard, embed, publish, commit, report."""
@@ -164,6 +168,12 @@ class RunExtension:
             self._state.close()
         self._finished.set()
 
+    def give_up(self, error: BaseException) -> None:
+        """Note that the run failed; for one whose crawl could not start, and so has no end."""
+        self._record(error)
+        self._state.close()
+        self._finished.set()
+
     async def _finish(self, reason: str) -> None:
         run = self.run
         self._check_store()
@@ -196,9 +206,13 @@ class RunExtension:
 
     def _fail(self, error: Exception) -> None:
         """Note that the run failed: in its report, and there durably if that can be done."""
-        self.run.report.status, self.run.report.error = "failed", str(error)
         what = "the run could not be finished; what is published stays"
         log_failure(logger, f"{self.run.site.name}: {what}", error)
+        self._record(error)
+
+    def _record(self, error: BaseException) -> None:
+        self.run.report.status = "failed"
+        self.run.report.error = str(error) or type(error).__name__
         try:
             self.run.finish("failed")
             self.run.commit()
@@ -215,11 +229,12 @@ class RunExtension:
 
 
 def get_extension(crawler: Crawler) -> RunExtension | None:
-    """Return the run extension of a crawler; None before it is built, and where it is disabled."""
-    try:
-        return crawler.get_extension(RunExtension)
-    except RuntimeError:  # Scrapy's, before the crawl begins
-        return None
+    """Return the run extension of a crawler; None before it is built, and where it is disabled.
+
+    Also where an extension after it could not be built, so that Scrapy has no list of them.
+    """
+    extension: RunExtension | None = getattr(crawler, BUILT, None)
+    return extension
 
 
 def get_run(crawler: Crawler) -> Run | None:
