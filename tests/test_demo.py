@@ -71,11 +71,19 @@ def test_port_in_use() -> None:
     )
 
 
-@pytest.mark.parametrize("port", ["70000", "-1", "http"])
-def test_port_that_is_none(port: str) -> None:
-    done = demo("--port", port)
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--port", "70000"], "'70000' is no port: give a number up to 65535"),
+        (["--port=-1"], "'-1' is no port: give a number up to 65535"),
+        (["--port", "http"], "'http' is no port: give a number up to 65535"),
+        (["--port"], "expected one argument"),
+    ],
+)
+def test_port_that_is_none(args: list[str], words: str) -> None:
+    done = demo(*args)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "give a number up to 65535" in done.stderr or "expected one argument" in done.stderr
+    assert done.stderr.splitlines()[-1] == f"make demo: error: argument --port: {words}"
 
 
 def test_answer_must_be_of_the_new_release() -> None:
