@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
 from freshcrawl.config import Config, ConfigError, to_bool
 from freshcrawl.core.scope import slug
@@ -12,6 +11,7 @@ from freshcrawl.credentials import missing_variables
 from freshcrawl.site_tables import checked_url, make_site
 from freshcrawl.sites_file import load_sites, place_of
 from freshcrawl.state import open_for_reading, site_names
+from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def known_sites(config: Config, broken: list[StoreError] | None = None) -> dict[
     """Return the sites by name: those of ``sites.toml``, then those that only have state.
 
     Raises:
-        StoreError: the state of a site cannot be read; with ``broken`` it is added to that, and
+        StoreError: the state of a site cannot be used; with ``broken`` it is added to that, and
             the site left out.
     """
     sites = load_sites(config)
@@ -118,7 +118,7 @@ def _readable(config: Config) -> Iterator[SiteConfig]:
     for name in site_names(config):
         try:
             site = _from_state(config, name)
-        except (ConfigError, StoreError):
+        except StoreError:
             continue
         if site is not None:
             yield site
@@ -139,11 +139,6 @@ def _from_state(config: Config, name: str, url: str = "") -> SiteConfig | None:
         return None
     state = open_for_reading(config, name)
     try:
-        table = state.site_table()
+        return stored_site(config, state, url=url)
     finally:
         state.close()
-    if table is None:
-        return None
-    if url and urlsplit(url).scheme != urlsplit(table["url"]).scheme:
-        table = {**table, "url": url}
-    return make_site(table, f"state of {name}")

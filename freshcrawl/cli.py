@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, site_names
+from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.settings import BaseSettings
 
@@ -132,36 +132,58 @@ def chosen_sites(config: Config, site: str) -> list[str]:
     return [site] if site else site_names(config)
 
 
-def settings_of(config: Config, state: SiteState) -> Config:
-    """Return the settings of a site: those of its table in ``sites.toml``, else of its last run.
+def opened_states(
+    config: Config, site: str, failed: list[int]
+) -> Iterator[tuple[SiteState, Config]]:
+    """Yield each chosen site, open for reading, with its settings; whoever takes it closes it.
+
+    The settings are those of its table in ``sites.toml``, else of its last run. A site that
+    cannot be used is no reason to leave out the others: it is one line on stderr, and its exit
+    code is added to ``failed``.
 
     Raises:
-        ConfigError: the file cannot be used.
-    """
-    site = load_sites(config).get(state.name)
-    table = state.site_table()
-    if site is None and table is not None:
-        site = make_site(table, f"state of {state.name}")
-    return config.for_site(site.policies) if site else config
-
-
-def each_state(config: Config, site: str, work: Callable[[SiteState, Config], Any]) -> list[Any]:
-    """Return what ``work`` gives for each chosen site, opened for reading one by one.
-
-    ``work`` is called with the site's state and its settings.
-
-    Raises:
-        StoreError: a site has no state or it cannot be read.
+        StoreError: the only site that is named has no state or cannot be used.
         ConfigError: ``sites.toml`` cannot be used.
     """
-    results = []
+    listed = load_sites(config)
     for name in chosen_sites(config, site):
-        state = open_for_reading(config, name)
         try:
-            results.append(work(state, settings_of(config, state)))
+            state = open_for_reading(config, name)
+            try:
+                own = listed.get(name) or stored_site(config, state)
+            except BaseException:
+                state.close()
+                raise
+        except (StoreError, sqlite3.DatabaseError) as error:
+            if site:
+                raise
+            failed.append(report_error(error))
+        else:
+            yield state, config.for_site(own.policies) if own else config
+
+
+def each_state(
+    config: Config, site: str, work: Callable[[SiteState, Config], Any]
+) -> tuple[list[Any], int]:
+    """Return what ``work`` gives for each chosen site, and the exit code of those that failed.
+
+    ``work`` is called with the site's state, opened for reading, and its settings.
+
+    Raises:
+        StoreError: the only site that is named has no state or cannot be used.
+        ConfigError: ``sites.toml`` cannot be used.
+    """
+    results, failed = [], list[int]()
+    for state, own in opened_states(config, site, failed):
+        try:
+            results.append(work(state, own))
+        except (StoreError, sqlite3.DatabaseError) as error:
+            if site:
+                raise
+            failed.append(report_error(error))
         finally:
             state.close()
-    return results
+    return results, worst(failed)
 
 
 def never_crawled(config: Config, site: str) -> list[SiteConfig]:

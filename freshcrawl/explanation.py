@@ -16,6 +16,7 @@ from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
+from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import amount, changing_words, release_command
 
 if TYPE_CHECKING:
@@ -44,11 +45,15 @@ def explain(
 
     Raises:
         ConfigError: it is not the URL of a page.
+        StoreError: what the last run left cannot be used.
     """
     table = state.site_table()
     if table is None:
         return None
-    site = make_site(table, f"state of {state.name}")
+    try:
+        site = make_site(table, f"state of {state.name}")
+    except ConfigError as error:
+        raise StoreError(f"{error}; crawl the site again") from None
     try:
         key = url_key(url, site.rules)
     except ValueError as error:

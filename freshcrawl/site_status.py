@@ -9,9 +9,11 @@ from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale
 from freshcrawl.core.pages import PageRecord, Staged, Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
+from freshcrawl.stores.locks import holder
 from freshcrawl.summary import pairs_words
 
 if TYPE_CHECKING:
+    from freshcrawl.core.report import RunReport
     from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
@@ -29,7 +31,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     finally:
         snapshot.close()
     records = state.pages()
-    reports = state.reports()
+    reports = _reports(state)
     staged = {entry.key: entry for entry in state.staged()}
     held = [entry.held for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
@@ -55,6 +57,24 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "last_complete": iso(max(complete, default=0.0)),
         "last_run": reports[-1].as_contract() if reports else None,
     }
+
+
+def _reports(state: SiteState) -> list[RunReport]:
+    """Return the run reports; one that says ``running`` while nobody writes to the site was killed.
+
+    The next run would note that. Whoever ended in between noted how, so they are read again.
+    """
+    reports = state.reports()
+    if not _runs(reports) or state.folder is None or holder(state.folder):
+        return reports
+    again = state.reports()
+    if _runs(again) and again[-1].run_id == reports[-1].run_id:
+        again[-1].status = "killed"
+    return again
+
+
+def _runs(reports: list[RunReport]) -> bool:
+    return bool(reports) and reports[-1].status == "running"
 
 
 def never_crawled(site: SiteConfig) -> dict[str, Any]:

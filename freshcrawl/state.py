@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,8 @@ class SiteState:
     corpus: Corpus
     index: IndexStore
     lock: SiteLock | None = None
+    folder: Path | None = None
+    """None in memory."""
 
     def pages(self) -> dict[str, PageRecord]:
         """Return all page records by key."""
@@ -94,7 +97,7 @@ def open_for_writing(config: Config, name: str, command: str, now: float) -> Sit
         _refuse_emptied(folder)
         opened.append(SqliteRecordStore(folder / RECORDS))
         opened.append(SqliteCorpus(folder / CORPUS))
-        return SiteState(name, opened[0], opened[1], FaissIndexStore(folder / INDEX), lock)
+        return SiteState(name, opened[0], opened[1], FaissIndexStore(folder / INDEX), lock, folder)
     except BaseException:
         for store in opened:
             store.close()
@@ -109,7 +112,7 @@ def open_for_reading(config: Config, name: str) -> SiteState:
         StoreError: there is no such site, or a file cannot be read.
     """
     folder = config.state_path() / name
-    if not (folder / RECORDS).exists():
+    if not _has_state(folder):
         known = ", ".join(site_names(config)) or "none yet"
         raise StoreError(f"no state of a site {name!r} in {folder.parent}; known: {known}")
     _refuse_emptied(folder)
@@ -119,25 +122,49 @@ def open_for_reading(config: Config, name: str) -> SiteState:
     except BaseException:
         records.close()
         raise
-    return SiteState(name, records, corpus, FaissIndexStore(folder / INDEX))
+    return SiteState(name, records, corpus, FaissIndexStore(folder / INDEX), folder=folder)
 
 
 def site_names(config: Config) -> list[str]:
     """Return the names of the sites that have state, sorted; none if there is no state folder.
 
+    A folder that cannot be looked into counts as a site: to open it says what is wrong.
+
     Raises:
-        StoreError: the state folder, or the folder of a site, cannot be read.
+        StoreError: the state folder cannot be read.
     """
+    found = []
     try:
         with os.scandir(config.state_path()) as folders:
-            return sorted(f.name for f in folders if f.is_dir() and Path(f, RECORDS).exists())
+            for folder in folders:
+                with suppress(StoreError):
+                    if not folder.is_dir() or not _has_state(Path(folder)):
+                        continue
+                found.append(folder.name)
     except FileNotFoundError:
         return []
     except OSError as error:  # no answer at all would look like "no site yet"
-        raise StoreError(
-            f"{error.filename}: the state cannot be read ({error.strerror}): run as the user that "
-            "owns it, or set FRESHCRAWL_STATE_DIR to a folder"
-        ) from None
+        raise _unreadable(error) from None
+    return sorted(found)
+
+
+def _has_state(folder: Path) -> bool:
+    """Tell whether a folder is that of a site.
+
+    Raises:
+        StoreError: it cannot be looked into.
+    """
+    try:
+        return (folder / RECORDS).exists()
+    except OSError as error:
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: OSError) -> StoreError:
+    return StoreError(
+        f"{error.filename}: the state cannot be read ({error.strerror}): run as the user that "
+        "owns it, or set FRESHCRAWL_STATE_DIR to a folder"
+    )
 
 
 def _refuse_emptied(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from dataclasses import MISSING, fields
 from pathlib import Path
 from pkgutil import iter_modules
@@ -113,9 +114,37 @@ def test_commands_are_in_the_table_with_their_exit_codes() -> None:
 
 def test_exit_codes_are_explained() -> None:
     text = (DOCS / "operations.md").read_text("utf-8")
-    assert re.findall(r"^\| (\d) \|", text, re.MULTILINE) == [
-        str(code) for code in (cli.OK, cli.ERROR, cli.USAGE, cli.HELD, cli.INCOMPLETE, cli.LOCKED)
-    ]
+    codes = (cli.OK, cli.ERROR, cli.USAGE, cli.HELD, cli.INCOMPLETE, cli.LOCKED, cli.INTERRUPTED)
+    assert re.findall(r"^\| (\d+) \|", text, re.MULTILINE) == [str(code) for code in codes]
+    order = re.search(r"most serious code among them: (\d), then ([\d,\s]+)\.", text)
+    assert order is not None
+    assert re.findall(r"\d", order[0]) == [str(code) for code in cli.SERIOUSNESS]
+
+
+CRON = re.compile(r"^17 \* \* \* \*  (.*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [(0, ""), (5, ""), (1, "a problem\nthe status\n"), (4, "a problem\nthe status\n")],
+)
+def test_cron_mails_only_what_needs_attention(code: int, printed: str, tmp_path: Path) -> None:
+    [line] = CRON.findall(README.read_text("utf-8"))
+    assert CRON.findall((DOCS / "operations.md").read_text("utf-8")) == [line]
+    assert "%" not in line  # cron would take it for a new line
+    program = tmp_path / ".venv/bin/scrapy"
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        "#!/bin/sh\n"
+        "case $1 in\n"
+        f"crawl) echo nothing is due; echo a problem >&2; exit {code};;\n"
+        "status) echo the status; exit 4;;\n"
+        "esac\n"
+    )
+    program.chmod(0o755)
+    command = line.replace("/srv/freshcrawl", str(tmp_path))
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (printed, "")
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: path.name)

@@ -18,7 +18,8 @@ import pytest
 from freshcrawl.render import launch_options
 from freshcrawl.sitemaps import usual_places
 from tests.support.origin import Answer, Origin, page
-from tests.support.project import REPO, Result, environment, scrapy, start_scrapy
+from tests.support.permissions import AS_OTHERS, needs_permissions
+from tests.support.project import REPO, Result, command, environment, scrapy, start_scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,7 +251,7 @@ def test_ctrl_c_ends_it_with_one_line(state: Path, tmp_path: Path) -> None:
         process = start_scrapy("doctor", "--no-model", origin.url, state=state, log=log)
         assert asked.wait(30)
         process.send_signal(signal.SIGINT)
-        assert process.wait(15) == 1
+        assert process.wait(15) == 130
         done.set()
     assert log.read_text().splitlines()[-1] == "freshcrawl: stopped before all was checked"
     assert "connection" not in log.read_text()
@@ -461,3 +462,36 @@ def test_pages_are_rendered_where_the_site_wants_it(
     assert checks["browser"]["level"] == level
     assert checks["text"]["level"] == text
     assert list(tmp_path.iterdir()) == [sites]
+
+
+@pytest.mark.parametrize("urls", [[], ["http://127.0.0.1:9/"]])
+@pytest.mark.parametrize("toml", ["", "[sites.a]\nurl = 'http://127.0.0.1:9/'", "[sites.a"])
+def test_a_state_folder_that_is_a_file_fails_one_check_and_not_the_others(
+    urls: list[str], toml: str, tmp_path: Path
+) -> None:
+    state, sites = tmp_path / "state", tmp_path / "sites.toml"
+    state.write_text("not a folder")
+    sites.write_text(toml)
+    result = doctor("--json", *urls, state=state, FRESHCRAWL_SITES=sites)
+    assert result.stderr == ""
+    checks = json.loads(result.stdout)["checks"]
+    levels = {check["name"]: check["level"] for check in checks}
+    assert (levels["state"], levels["model"], levels["packages"]) == ("fail", "ok", "ok")
+    assert result.returncode == (2 if toml == "[sites.a" else 1)
+    assert ("connection" in levels) is bool(toml != "[sites.a" and (urls or toml))
+
+
+@needs_permissions
+@pytest.mark.parametrize("mode", [0, 0o300])
+def test_a_state_folder_that_cannot_be_read_fails_one_check(mode: int, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode)
+    done = subprocess.run(
+        [*AS_OTHERS, *command(("doctor", "--no-model", "--json"), state, "hash", 0, None)],
+        cwd=REPO, env=environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    state.chmod(0o700)
+    failed = [c for c in json.loads(done.stdout)["checks"] if c["level"] == "fail"]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [check["name"] for check in failed] == ["state"]
+    assert failed[0]["advice"]

@@ -121,7 +121,7 @@ def test_index_that_does_not_fit_its_generation(state: Path) -> None:
     conn = connect_writer(folder_of(state) / "corpus.sqlite")
     conn.execute("DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)")
     conn.close()
-    assert examine(state)["index"] == "fail generation 1 has 1 passages, its index file 2"
+    assert examine(state)["index"] == "fail generation 1 has 1 passage, its index file 2"
 
 
 def test_index_of_another_model(state: Path) -> None:
@@ -161,7 +161,7 @@ def report(**values: Any) -> RunReport:
         (
             [report(held=1, held_reasons=["x"], incomplete_reasons=["a", "b"])],
             False,
-            ["warn 1 pages held: x", "warn incomplete: a; b"],
+            ["warn 1 page held: x", "warn incomplete: a; b"],
         ),
     ],
 )

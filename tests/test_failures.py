@@ -69,6 +69,8 @@ def test_what_openssl_may_say(error: SSL.Error, words: str) -> None:
 
 
 class Untellable(Exception):
+    """An error whose text is an error."""
+
     def __str__(self) -> str:
         raise ValueError("no")
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from freshcrawl.config import Config
+from freshcrawl.core.report import RunReport
 from freshcrawl.site_status import KINDS
+from freshcrawl.state import open_for_writing
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import Result, report, scrapy
 
@@ -51,6 +54,28 @@ def serve_a_day(origin: Origin, day: int) -> None:
     origin["/news"] = page("News", "The news of today:", f"{word} happened.")
     origin["/settles"] = page("Settles", settled)
     origin["/calm"] = page("Calm", "Nothing happens here.")
+
+
+def test_a_run_that_was_killed_is_told_before_the_next_one_notes_it(
+    origin: Origin, state: Path
+) -> None:
+    origin["/a"] = page("A", "text")
+    origin.serve_sitemap("/a")
+    assert crawl(origin, state, 0).returncode == 0
+    [folder] = state.iterdir()
+    opened = open_for_writing(Config(state_dir=str(state)), folder.name, "crawl", 0.0)
+    run = RunReport("29991231T000000.000000Z-0000", 1.0, generation=1)
+    opened.records.put(f"run:{run.run_id}", run.to_json())
+    opened.records.commit()
+    # A process is at it.
+    assert status(state)["last_run"]["status"] == "running"
+    assert scrapy("status", "--check", state=state).returncode == 0
+    opened.close()
+    before = {path: path.read_bytes() for path in folder.glob("*.sqlite")}
+    assert status(state)["last_run"]["status"] == "killed"
+    done = scrapy("status", "--check", state=state)
+    assert (done.returncode, ": killed, generation 1" in done.stdout) == (1, True)
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_pages_that_change_on_every_run_and_the_words_that_do_it(

@@ -27,6 +27,7 @@ from freshcrawl.doctor.configuration import (
     setting_checks,
     settings_check,
     sites_check,
+    state_names,
     targets,
 )
 from freshcrawl.doctor.machine import browser_check, model_check, state_folder_checks
@@ -35,7 +36,7 @@ from freshcrawl.doctor.probe import ProbeSpider
 from freshcrawl.doctor.sites import site_checks
 from freshcrawl.doctor.state import known_sitemaps, state_checks
 from freshcrawl.site_tables import checked_url
-from freshcrawl.state import make_embedder, site_names
+from freshcrawl.state import make_embedder
 
 if TYPE_CHECKING:
     import argparse
@@ -100,11 +101,9 @@ class Command(ScrapyCommand):
         cli.refuse_options(args)
         if args and opts.site:
             raise UsageError("give URLs or --site NAME, not both")
-        try:
-            self.exitcode = cli.guarded(lambda: self._examine(args, opts))
-        except KeyboardInterrupt:
+        self.exitcode = cli.guarded(lambda: self._examine(args, opts))
+        if self.exitcode == cli.INTERRUPTED:
             print("freshcrawl: stopped before all was checked", file=sys.stderr)
-            self.exitcode = cli.ERROR
 
     def _examine(self, args: list[str], opts: argparse.Namespace) -> int:
         if self.settings is None or self.crawler_process is None:
@@ -116,9 +115,10 @@ class Command(ScrapyCommand):
             sheet.add([python_check(), read, *package_checks(BROWSER)])
             return sheet.end()
         listed = sites_check(config)
+        names, unread = state_names(config)
         if listed.level == Level.FAIL:
             # Without the list it is not known what a site is: what its folder holds still is.
-            meant = [Target(name) for name in site_names(config) if opts.site in {"", name}]
+            meant = [Target(name) for name in names if opts.site in {"", name}]
             wrong: list[Check] = []
         else:
             meant, wrong = targets(config, urls, opts.site)
@@ -126,16 +126,17 @@ class Command(ScrapyCommand):
         sheet.add([python_check(), read, listed])
         sheet.add(setting_checks(self.settings, config, sites, os.environ))
         sheet.add(package_checks(unused_packages(config, sites)))
-        sheet.add(attempt("state", lambda: state_folder_checks(config.state_path())))
+        folder = attempt("state", lambda: state_folder_checks(config.state_path()))
+        sheet.add(folder if exit_code(folder) else [*unread, *folder])
         model = self._model(sheet, config, load=not opts.no_model)
         has_browser = _browser(sheet, sites)
         sheet.add(wrong)
-        for target in meant:
+        for target in [] if unread else meant:
             self._state(sheet, config, target, model)
         for site in sites:
             sheet.add(of_site(site.name, credential_checks(site)))
         sites = [site for site in sites if not credential_checks(site)]
-        if not meant:
+        if not meant and not unread:
             advice = "before the first crawl of a site: scrapy doctor https://docs.example.com/"
             sheet.add([ok("sites", "none is known yet", advice)])
         for name, checks in self._ask(config, sites, browser=has_browser):

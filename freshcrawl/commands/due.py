@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
-        queues = [] if opts.site and waiting else cli.each_state(
+        queues, code = ([], cli.OK) if opts.site and waiting else cli.each_state(
             config, opts.site, lambda state, own: queue(state, now, schedule_policy(own))
         )  # fmt: skip
         rows = [row for rows in queues for row in rows if row["due"] or opts.all]
@@ -55,7 +55,7 @@ class Command(ScrapyCommand):
             cli.print_json(rows)
         else:
             print_queue(rows, [site.name for site in waiting], now)
-        return cli.OK
+        return code
 
 
 def queue(state: SiteState, now: float, policy: SchedulePolicy) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ class Command(ScrapyCommand):
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
-        pages = [] if opts.site and waiting else cli.each_state(
+        pages, code = ([], cli.OK) if opts.site and waiting else cli.each_state(
             config, opts.site, lambda state, own: explain(state, url, now, schedule_policy(own))
         )  # fmt: skip
         found = [page for page in pages if page is not None]
@@ -63,10 +63,10 @@ class Command(ScrapyCommand):
             cli.print_json(found)
         for page in [] if opts.json else found:
             print("\n".join(page_lines(page, now)))
-        if not found:
+        if not found and code == cli.OK:
             reason = unknown(config, url, opts.site)
             print(f"freshcrawl: {url} is not known to any site: {reason}", file=sys.stderr)
-        return cli.OK if found else cli.ERROR
+        return code if found else cli.ERROR
 
 
 def unknown(config: Config, url: str, only: str) -> str:
@@ -79,7 +79,7 @@ def unknown(config: Config, url: str, only: str) -> str:
         url_key(url)
     except ValueError as error:
         raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
-    sites = {name: site for name, site in known_sites(config).items() if only in {"", name}}
+    sites = {name: site for name, site in known_sites(config, []).items() if only in {"", name}}
     with ExitStack() as opened:
         states = {}
         for name in set(cli.chosen_sites(config, "")) & sites.keys():

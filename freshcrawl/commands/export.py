@@ -50,5 +50,4 @@ class Command(ScrapyCommand):
             for row in export_rows(state, now=now, max_age=own.max_age_secs):
                 print(json.dumps(row, ensure_ascii=False))
 
-        cli.each_state(config, site, export)
-        return cli.OK
+        return cli.each_state(config, site, export)[1]

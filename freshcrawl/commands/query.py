@@ -13,7 +13,7 @@ from freshcrawl import cli
 from freshcrawl.answers import Hit, has_answers, search
 from freshcrawl.clock import make_clock
 from freshcrawl.core.words import when
-from freshcrawl.state import make_embedder, open_for_reading
+from freshcrawl.state import make_embedder
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -68,21 +68,22 @@ class Command(ScrapyCommand):
 
     def _query(self, text: str, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
-        names = cli.chosen_sites(config, opts.site)
-        if not names:
-            raise StoreError("nothing is indexed yet: run scrapy crawl docs -a url=https://...")
+        failed: list[int] = []
         states: list[SiteState] = []
+        max_ages: dict[str, float] = {}
         try:
-            states.extend(open_for_reading(config, name) for name in names)
+            for state, own in cli.opened_states(config, opts.site, failed):
+                states.append(state)
+                max_ages[state.name] = own.max_age_secs if opts.max_age is None else opts.max_age
+            if failed and not states:
+                return cli.worst(failed)
+            if not states:
+                raise StoreError("nothing is indexed yet: run scrapy crawl docs -a url=https://...")
             if not any(has_answers(state) for state in states):
-                raise StoreError(f"nothing is indexed yet of {', '.join(names)}: see scrapy status")
+                raise StoreError(
+                    f"nothing is indexed yet of {', '.join(max_ages)}: see scrapy status"
+                )
             now = make_clock(config.clock_offset_secs)()
-            max_ages = {
-                state.name: cli.settings_of(config, state).max_age_secs
-                if opts.max_age is None
-                else opts.max_age
-                for state in states
-            }
             hits = search(states, make_embedder(config), text, opts.k, now=now, max_ages=max_ages)
         finally:
             for state in states:
@@ -91,7 +92,7 @@ class Command(ScrapyCommand):
             cli.print_json([hit.to_json() for hit in hits])
         else:
             print_hits(hits, now)
-        return cli.OK
+        return cli.worst(failed)
 
 
 def print_hits(hits: list[Hit], now: float) -> None:

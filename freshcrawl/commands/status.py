@@ -62,15 +62,17 @@ class Command(ScrapyCommand):
             return status
 
         waiting = cli.never_crawled(config, opts.site)
-        sites = [] if opts.site and waiting else cli.each_state(config, opts.site, look)
+        sites, code = (
+            ([], cli.OK) if opts.site and waiting else cli.each_state(config, opts.site, look)
+        )
         for site in waiting:
             sites.append(never_crawled(site) | ({"listed": []} if opts.pages else {}))
         sites.sort(key=lambda site: str(site["site"]))
         if opts.json:
             cli.print_json({"sites": sites})
-        else:
+        elif sites or code == cli.OK:
             print_status(sites, now, opts.pages or "")
-        return cli.worst(check(site) for site in sites) if opts.check else cli.OK
+        return cli.worst([code, *(check(site) for site in sites if opts.check)])
 
 
 def print_status(sites: list[dict[str, Any]], now: float, kind: str = "") -> None:

@@ -17,6 +17,7 @@ from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
 from freshcrawl.spiders.docs import LOOPBACK
 from freshcrawl.state import site_names
+from freshcrawl.stored_sites import StoredTableError
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -121,6 +122,15 @@ def _shadowed(settings: BaseSettings, env: Mapping[str, str] = os.environ) -> li
     return [name for name in ours if str(settings[name]) != env[name]]
 
 
+def state_names(config: Config) -> tuple[list[str], list[Check]]:
+    """Return the names of the sites with state, and what is wrong if they cannot be read."""
+    try:
+        return site_names(config), []
+    except StoreError as error:
+        what, _, advice = str(error).partition(": run as")
+        return [], [fail("state", what, f"run as{advice}")]
+
+
 def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target], list[Check]]:
     """Return the sites that are meant, each once, and what is wrong with those not to be read.
 
@@ -132,8 +142,9 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
     Raises:
         ConfigError: there is no such site, or a URL cannot be crawled.
     """
-    known = {*load_sites(config), *site_names(config)}
-    if name and name not in known:
+    names, unread = state_names(config)
+    known = {*load_sites(config), *names}
+    if name and name not in known and not unread:
         SpiderArguments(site=name).named(config)  # raises, and says what is known
     found: dict[str, Target] = {}
     checks: list[Check] = []
@@ -143,12 +154,11 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
     for each in [] if urls else [name] if name else sorted(known):
         try:
             found[each] = Target(each, SpiderArguments(site=each).named(config))
+        except StoredTableError as error:
+            found[each] = Target(each)
+            checks += of_site(each, [fail("files", error.problem, error.advice)])
         except StoreError:  # what is wrong with the files is found when they are looked at
             found[each] = Target(each)
-        except ConfigError as error:
-            found[each] = Target(each)
-            advice = f"name the site in sites.toml as [sites.{each}]"
-            checks += of_site(each, [fail("files", str(error), advice)])
     return list(found.values()), checks
 
 

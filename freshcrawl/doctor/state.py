@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.listings import Listings
+from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, Level, attempt, fail, ok, warn
 from freshcrawl.state import CORPUS, RECORDS, open_for_reading
 from freshcrawl.stores.base import StoreError
@@ -78,7 +79,7 @@ def run_checks(reports: list[RunReport], *, running: bool) -> list[Check]:
         return [fail("last run", f"failed: {last.error}", "mend that, then run it again")]
     checks = []
     if last.held:
-        what = f"{last.held} pages held: {'; '.join(last.held_reasons)}"
+        what = f"{count(last.held, 'page')} held: {'; '.join(last.held_reasons)}"
         checks.append(warn("last run", what, "see docs/troubleshooting.md, held"))
     if last.incomplete_reasons:
         what = f"incomplete: {'; '.join(last.incomplete_reasons)}"
@@ -107,15 +108,17 @@ def index_checks(state: SiteState, model: str, folder: Path) -> list[Check]:
         ]
     rebuilt = "search makes one from the stored vectors each time; the next publish writes it"
     try:
-        count = len(state.index.open(generation))
+        indexed = len(state.index.open(generation))
     except FileNotFoundError:
         return [warn("index", f"the index file of generation {generation} is missing", rebuilt)]
     except StoreError as error:
         return [warn("index", str(error).partition("; ")[0], rebuilt)]
-    if not count == chunks == info["chunks"]:
-        what = f"generation {generation} has {chunks} passages, its index file {count}"
+    if not indexed == chunks == info["chunks"]:
+        what = f"generation {generation} has {count(chunks, 'passage')}, its index file {indexed}"
         return [fail("index", what, RESTORE.format(folder=folder))]
-    return [ok("index", f"generation {generation}: {chunks} passages, all in the index file")]
+    return [
+        ok("index", f"generation {generation}: {count(chunks, 'passage')}, all in the index file")
+    ]
 
 
 def known_sitemaps(config: Config, name: str) -> list[str]:
