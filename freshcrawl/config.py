@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 PREFIX = "FRESHCRAWL_"
 DAY = 86_400.0
 INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
-"""None of them may be longer than the next one."""
 AT_LEAST_ONE = ("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs")
 
 
@@ -131,11 +130,9 @@ class Config:
             if isinstance(value, (int, float)) and value < 0 and f.name != "clock_offset_secs":
                 raise ConfigError(f"{name} is {value}: it must not be negative")
         if self.out_of_order():
-            raise ConfigError(
-                f"{PREFIX}MIN_INTERVAL_SECS <= {PREFIX}START_INTERVAL_SECS <= "
-                f"{PREFIX}MAX_INTERVAL_SECS does not hold: {self.min_interval_secs:g}, "
-                f"{self.start_interval_secs:g}, {self.max_interval_secs:g}"
-            )
+            names = " <= ".join(PREFIX + name.upper() for name in INTERVALS)
+            values = ", ".join(f"{getattr(self, name):g}" for name in INTERVALS)
+            raise ConfigError(f"{names} does not hold: {values}")
         for name in AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{PREFIX}{name.upper()} must be at least 1")

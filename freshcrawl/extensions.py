@@ -235,28 +235,3 @@ def get_extension(crawler: Crawler) -> RunExtension | None:
     """
     extension: RunExtension | None = getattr(crawler, BUILT, None)
     return extension
-
-
-def get_run(crawler: Crawler) -> Run | None:
-    """Return the run of a crawler, or None when freshcrawl is not enabled there."""
-    extension = crawler.get_extension(RunExtension)
-    return None if extension is None else extension.run
-
-
-class RunComponent:
-    """Base of the middleware and the pipelines: they work on the run of their crawler."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the component.
-
-        Raises:
-            NotConfigured: the run extension is not enabled.
-        """
-        run = get_run(crawler)
-        if run is None:
-            raise NotConfigured
-        return cls(run)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from freshcrawl.extensions import RunComponent
+from freshcrawl.components import RunComponent
 
 if TYPE_CHECKING:
     from scrapy.http import Request

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy.utils.asyncio import run_in_thread
 
+from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence, volatile
 from freshcrawl.core.changes import compare, content_digest, links_digest
 from freshcrawl.core.evidence import Finding
@@ -17,7 +18,6 @@ from freshcrawl.core.pages import Document, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
 from freshcrawl.core.token_diff import token_diff
 from freshcrawl.core.urls import normalize_url
-from freshcrawl.extensions import RunComponent
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED, CONTENT, conclude

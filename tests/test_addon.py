@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 from freshcrawl.addon import FreshcrawlAddon
+from freshcrawl.credentials import SiteHeadersMiddleware
 from freshcrawl.extensions import RunExtension
 from freshcrawl.middlewares import FreshnessMiddleware
 from freshcrawl.pipelines import (
@@ -37,6 +38,7 @@ PLACES: dict[str, dict[type, int | None]] = {
     "EXTENSIONS": {RunExtension: 500},
     "DOWNLOADER_MIDDLEWARES": {
         FreshnessMiddleware: 75,
+        SiteHeadersMiddleware: 80,
         RobotsMiddleware: 100,
         RobotsTxtMiddleware: None,
     },
@@ -93,7 +95,8 @@ def test_order_among_those_of_scrapy() -> None:
     settings = project()
     middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
     ours = middlewares.index(FreshnessMiddleware)
-    assert middlewares[ours : ours + 2] == [FreshnessMiddleware, RobotsMiddleware]
+    expected = [FreshnessMiddleware, SiteHeadersMiddleware, RobotsMiddleware]
+    assert middlewares[ours : ours + 3] == expected
     assert RobotsTxtMiddleware not in middlewares
     assert components(settings, "ITEM_PIPELINES") == list(PLACES["ITEM_PIPELINES"])
     assert {CoreStats, RunExtension} <= set(components(settings, "EXTENSIONS"))

@@ -11,9 +11,9 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Request, Response
 
 from freshcrawl.arguments import SpiderArguments
+from freshcrawl.components import get_run
 from freshcrawl.config import Config
 from freshcrawl.discovery import Discovery
-from freshcrawl.extensions import get_run
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.middlewares import DUE_CHECKED, KEY, NotDue
 from freshcrawl.page_answers import HOPS, Hop, PageAnswers
