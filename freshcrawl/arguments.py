@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.config import Config, ConfigError, to_bool
 from freshcrawl.core.scope import slug
-from freshcrawl.credentials import missing_variables
+from freshcrawl.credentials import variable_problems
 from freshcrawl.site_tables import checked_url, make_site
 from freshcrawl.sites_file import load_sites, place_of
 from freshcrawl.state import open_for_reading, site_names
@@ -59,9 +59,8 @@ class SpiderArguments:
             StoreError: the state of the site cannot be read.
         """
         site = self.named(config)
-        for key, variable in missing_variables(site):
-            place = place_of(config, site.name)(key)
-            raise ConfigError(f"{place} {key}: the environment variable {variable} is not set")
+        for key, problem in variable_problems(site):
+            raise ConfigError(f"{place_of(config, site.name)(key)} {key}: {problem}")
         return site
 
     def named(self, config: Config) -> SiteConfig:

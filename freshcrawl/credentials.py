@@ -97,13 +97,20 @@ def check_query(url: str) -> None:
             )
 
 
-def missing_variables(site: SiteConfig) -> Iterator[tuple[str, str]]:
-    """Yield pairs (key of the site, variable) of what the environment does not have."""
+def variable_problems(site: SiteConfig) -> Iterator[tuple[str, str]]:
+    """Yield pairs (key of the site, problem) of what the environment lacks; no value is shown."""
     given = {"http_user": site.http_user, "http_pass": site.http_pass}
     for key, text in [*(("headers", value) for value in site.headers.values()), *given.items()]:
         for name in VARIABLE.findall(text):
-            if not os.environ.get(name):
-                yield key, name
+            if not (value := _variable(name)):
+                yield key, f"the environment variable {name} is not set"
+            elif not value.isprintable():
+                yield key, f"the environment variable {name} is not one line of text in UTF-8"
+
+
+def _variable(name: str) -> str:
+    """Return an environment variable without the line end that a file of a secret has."""
+    return os.environ.get(name, "").rstrip("\r\n")
 
 
 def expanded(text: str) -> str:
@@ -114,7 +121,7 @@ def expanded(text: str) -> str:
     """
 
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1], "")
+        found = _variable(match[1])
         if not found:
             raise ConfigError(f"the environment variable {match[1]} is not set")
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from OpenSSL import SSL
@@ -26,6 +27,7 @@ WORDS: dict[type[BaseException], str] = {
     TimeoutError: "no answer in time",
     ResponseDataLossError: "the answer was cut short",
 }
+USER_INFO = re.compile(r"(?<=//)[^/\s@]*@|\b[^/\s:@]+:[^/\s@]+@(?=[\w.-])")
 NO_DRIVER = "start() must be awaited before launch"
 """What scrapy-playwright says of each page once Playwright's driver has failed to start."""
 MAX_DETAIL = 150
@@ -57,7 +59,8 @@ def _detail(error: BaseException | None) -> str:
         text = _of_openssl(said.args) if isinstance(said, SSL.Error) else str(said or "")
     except Exception:  # an error that cannot be told is one all the same
         text = ""
-    return text.strip().partition("\n")[0].rstrip(".")[:MAX_DETAIL]
+    text = without_passwords(text.strip().partition("\n")[0])
+    return text.rstrip(".")[:MAX_DETAIL]
 
 
 def _of_openssl(args: tuple[object, ...]) -> str:
@@ -70,6 +73,11 @@ def _of_openssl(args: tuple[object, ...]) -> str:
         parts = [part for part in args[0] if isinstance(part, tuple) and part]
         return ", ".join(str(part[-1]) for part in parts)
     return str(args[-1]) if args else ""
+
+
+def without_passwords(text: str) -> str:
+    """Return ``text`` without the user names and passwords of URLs and hosts in it."""
+    return USER_INFO.sub("", text)
 
 
 def log_failure(logger: logging.Logger, what: str, error: Exception) -> None:

@@ -33,6 +33,7 @@ CHOICES = {
 SELECTORS = frozenset({"drop", "keep"})
 PATTERNS = frozenset({"allow", "deny", "volatile_patterns"})
 URLS = frozenset({"root", "sitemaps", "url", "urls"})
+MAX_SHOWN = 100
 SECRET = frozenset({"headers", "http_pass", "http_user"})
 _FIELDS: dict[str, Field[Any]] = {f.name: f for f in fields(SiteConfig) if f.name != "policies"}
 _NUMBERS: dict[str, Field[Any]] = {f.name: f for f in fields(Config) if f.name in POLICIES}
@@ -101,9 +102,10 @@ def checked_url(url: str) -> str:
         slug(url)
         fetchable = normalize_url(url)
     except ValueError as error:  # it names the URL, without a password
-        raise ConfigError(
-            f"cannot be crawled ({error}): expected something like https://docs.example.com/"
-        ) from None
+        like = "expected something like https://docs.example.com/"
+        if "://" not in url and re.match(r"[\w.-]+\.[a-z]+(:\d+)?(/|$)|localhost|[\d.]+:", url):
+            like = f"did you mean https://{url} or http://{url}?"
+        raise ConfigError(f"cannot be crawled ({error}): {like}") from None
     if urlsplit(url.strip()).username is not None:
         raise ConfigError(
             "a URL must not hold a user name or password, as it is stored: "
@@ -114,7 +116,9 @@ def checked_url(url: str) -> str:
 
 
 def _unknown(key: str) -> str:
-    near = get_close_matches(key, KEYS, 1)
+    plain = key.lower().removeprefix(PREFIX.lower())
+    near = [known for known in KEYS if known.startswith(plain)] if plain else []
+    near = near or get_close_matches(plain, KEYS, 1)
     meant = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(KEYS)}"
     return f"unknown key {key!r}{meant}"
 
@@ -230,8 +234,9 @@ def _selector(selector: str) -> str:
 def _pattern(pattern: str) -> str:
     try:
         matches_nothing = re.compile(pattern).fullmatch("") is not None
-    except re.error as error:
-        raise ConfigError(f"{pattern!r} is not a regular expression ({error})") from None
+    except (re.error, OverflowError, RecursionError) as error:
+        shown = repr(pattern[:MAX_SHOWN])
+        raise ConfigError(f"{shown} is not a regular expression ({error})") from None
     if matches_nothing:
         raise ConfigError(f"{pattern!r} matches everywhere, as it matches the empty text")
     return pattern

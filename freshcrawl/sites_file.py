@@ -10,10 +10,14 @@ from freshcrawl.config import Config, ConfigError
 from freshcrawl.site_tables import check_policies, make_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from freshcrawl.sites import SiteConfig
+
+
+UNREADABLE = (tomllib.TOMLDecodeError, ValueError, RecursionError)
+"""What the parser raises; a number of thousands of digits is a ValueError."""
 
 
 def load_sites(config: Config) -> dict[str, SiteConfig]:
@@ -28,15 +32,30 @@ def load_sites(config: Config) -> dict[str, SiteConfig]:
     text = _read(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    except UNREADABLE as error:
+        what = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{path}: not valid TOML: {what}") from None
     if unknown := sorted(set(data) - {"sites"}):
         place = _place(path, text, (unknown[0],))
         raise ConfigError(f"{place} unknown key {unknown[0]!r}; sites are tables [sites.NAME]")
     tables = data.get("sites", {})
     if not isinstance(tables, dict):
         raise ConfigError(f"{_place(path, text, ('sites',))} sites are tables [sites.NAME]")
-    return {name: _from_table(config, path, text, name, tables[name]) for name in tables}
+    sites = {name: _from_table(config, path, text, name, tables[name]) for name in tables}
+    for name, twin in _twins(sites):
+        place = _table_place(path, text, twin, "")
+        raise ConfigError(f"{place}: the same pages as [sites.{name}]: leave one of them out")
+    return sites
+
+
+def _twins(sites: dict[str, SiteConfig]) -> Iterator[tuple[str, str]]:
+    """Yield the names of sites with the same pages, the earlier one first."""
+    seen: dict[Any, str] = {}
+    for name, site in sites.items():
+        pages = (site.scope.host, site.scope.prefix, site.allow, site.deny, site.urls)
+        if pages in seen:
+            yield seen[pages], name
+        seen.setdefault(pages, name)
 
 
 def place_of(config: Config, name: str) -> Callable[[str], str]:
@@ -78,7 +97,7 @@ def line_of(text: str, keys: tuple[str, ...]) -> int:
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except UNREADABLE:
         return None
 
 
@@ -92,7 +111,7 @@ def _holds(data: Any, keys: tuple[str, ...]) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")  # some editors put a byte order mark before it
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:

@@ -145,7 +145,9 @@ def test_no_site_named(config: Config) -> None:
 
 @pytest.mark.parametrize("url", ["docs.example.com", "ftp://docs.example.com/", "https://"])
 def test_a_url_that_cannot_be_crawled(config: Config, url: str) -> None:
-    with pytest.raises(ConfigError, match=r"^-a url: .*expected something like"):
+    with pytest.raises(
+        ConfigError, match=r"^-a url: .*(expected something like|did you mean https:)"
+    ):
         SpiderArguments(url=url).site_config(config)
 
 

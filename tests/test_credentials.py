@@ -14,8 +14,8 @@ from freshcrawl.credentials import (
     SiteHeadersMiddleware,
     browser_credentials,
     expanded,
-    missing_variables,
     site_headers,
+    variable_problems,
 )
 from freshcrawl.site_tables import make_site
 from freshcrawl.state import open_for_writing
@@ -52,9 +52,26 @@ def test_values_come_from_the_environment() -> None:
 @pytest.mark.parametrize("name", ["UNSET", "EMPTY"])
 def test_a_variable_that_is_not_set(name: str) -> None:
     site = make_site({"url": URL, "headers": {"X-Token": f"${{{name}}}"}}, "test")
-    assert list(missing_variables(site)) == [("headers", name)]
+    assert list(variable_problems(site)) == [
+        ("headers", f"the environment variable {name} is not set")
+    ]
     with pytest.raises(ConfigError, match=f"variable {name} is not set"):
         site_headers(site)
+
+
+@pytest.mark.parametrize("value", ["a\nb", "pw\udce9", "a\tb"])
+def test_a_variable_that_is_no_line_of_text(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODD", value)
+    site = make_site({"url": URL, "http_user": "me", "http_pass": "${ODD}"}, "test")
+    [(key, problem)] = variable_problems(site)
+    assert key == "http_pass"
+    assert problem == "the environment variable ODD is not one line of text in UTF-8"
+
+
+def test_the_line_end_of_a_secret_file_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCS_PASS", SECRET + "\n")
+    site = make_site({"url": URL, "http_user": "me", "http_pass": "${DOCS_PASS}"}, "test")
+    assert site_headers(site) == {"Authorization": BASIC}
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,12 @@ ALLOWED = {
 """What a part may import of freshcrawl, types too, where that is less than all below it."""
 LAYERS = (
     ("clock", "config", "console", "core", "inflate", "settings", "stopping"),
-    ("extract", "items", "progress", "sitemaps", "sites", "stores", "summary"),
+    ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     ("credentials", "failures", "site_checks", "sitemap_places", "staging", "state", "watch"),
     ("ledger", "publishing", "render", "robots", "site_tables"),
     ("sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "rescoping"),
-    ("run",),
+    ("run", "selection"),
     ("outcomes", "run_publishing", "seeds", "tally"),
     ("discovery", "extensions"),
     ("components", "crawls"),

@@ -322,3 +322,33 @@ def test_a_denied_spelling_is_not_asked_for_and_the_other_one_stands(rig: Rig) -
         rig.crawl(table, "-a", "full=1")
         assert "/a/index.html" not in rig.origin.paths()
     assert set(rig.texts()) == {"", "a/", "b"}
+
+
+def test_a_changed_table_is_applied_by_a_crawl_that_names_no_site(rig: Rig) -> None:
+    assert rig.crawl("") == 0
+    settings = {"FRESHCRAWL_SITES": rig.state.parent / "sites.toml"}
+
+    def crawl() -> str:
+        result = scrapy("crawl", "docs", state=rig.state, settings=settings, clock_offset_s=86_400)
+        assert result.returncode == 0
+        return result.stdout
+
+    assert "nothing is due" in crawl()
+    with settings["FRESHCRAWL_SITES"].open("a") as file:
+        file.write("deny = ['/a$']\n")
+    assert crawl() == ""
+    assert "a" not in rig.texts()
+    assert "nothing is due" in crawl()
+
+
+def test_a_new_name_for_a_known_site_says_which_folder_to_rename(rig: Rig) -> None:
+    assert scrapy("crawl", "docs", "-a", f"url={rig.origin.url}", state=rig.state).returncode == 0
+    old = rig.state / f"127.0.0.1-{rig.origin.port}"
+    sites = rig.state.parent / "sites.toml"
+    sites.write_text(f'[sites.docs]\nurl = "{rig.origin.url}"\n')
+    dry = ("crawl", "docs", "-a", "site=docs", "-a", "dry_run=1")
+    result = scrapy(*dry, state=rig.state, settings={"FRESHCRAWL_SITES": sites})
+    assert f"rename the folder {old} to keep it" in result.stderr
+    old.rename(rig.state / "docs")
+    assert rig.crawl("", "-a", "full=1") == 0
+    assert report(rig.state)["not_modified"] == 4

@@ -64,7 +64,7 @@ def test_values_reach_scope_and_rules() -> None:
         ({"url": URL, "subdomains": 1}, "subdomains = 1: expected true or false"),
         ({"url": URL, "wait_for": False}, "wait_for = False: expected a string"),
         ({"url": URL, "name": ""}, "name = ''"),
-        ({"url": "docs.example.com"}, "expected something like https://docs.example.com/"),
+        ({"url": "docs.example.com"}, "did you mean https://docs.example.com or http://"),
         ({"url": "ftp://docs.example.com/"}, "not an http or https URL"),
         ({"url": "https://"}, "expected something like"),
         ({"url": "https://exa mple.com/"}, "expected something like"),

@@ -187,6 +187,34 @@ def test_place_of_a_site_that_is_in_no_file(
     assert place_of(Config(), "mako")("url") == "site mako"
 
 
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[sites.a]\nurl = " + "[" * 3_000, "nested too deep"),
+        ("[sites.a]\nurl = " + "9" * 5_000, "not valid TOML"),
+        (f"[sites.a]\n{GOOD}deny = ['a{{99999999999}}']", "my.toml:3: [sites.a]: deny: "),
+        (f"[sites.a]\n{GOOD}deny = ['{'(' * 3_000}{')' * 3_000}']", "my.toml:3: [sites.a]: deny: "),
+        (f"[sites.a]\n{GOOD}max_age = 1", "did you mean 'max_age_secs'?"),
+        (f"[sites.a]\n{GOOD}FRESHCRAWL_MISSING_RUNS = 1", "did you mean 'missing_runs'?"),
+        ("[sites.a]\nurl = 'a.example/docs'", "did you mean https://a.example/docs or http://"),
+        (
+            f"[sites.a]\n{GOOD}[sites.b]\n{GOOD}",
+            "my.toml:3: [sites.b]: the same pages as [sites.a]",
+        ),
+    ],
+)
+def test_mistakes_that_are_harder_to_tell(tmp_path: Path, text: str, part: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+    assert part in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(caught.value)) < 600
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    assert list(load(tmp_path, "\ufeff[sites.a]\n" + GOOD)) == ["a"]
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read \(No such file"):
         load_sites(Config(sites=str(tmp_path / "none.toml")))

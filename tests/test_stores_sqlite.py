@@ -232,3 +232,23 @@ def test_dead_writer_thread_is_an_error_not_a_wait(path: Path, call: str) -> Non
             "get": lambda: store.get("p"),
         }[call]()
     store.close()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", ""])
+def test_row_that_is_no_object_is_named(path: Path, text: str) -> None:
+    with closing(SqliteRecordStore(path)) as store:
+        store.put("page:a", {"key": "a"})
+        store.commit()
+    with closing(sqlite3.connect(path)) as conn, conn:
+        [table] = [
+            name
+            for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not name.startswith("sqlite_")
+        ]
+        conn.execute(f"UPDATE {table} SET value = ? WHERE key = 'page:a'", (text,))
+    for read_only in (True, False):
+        with closing(SqliteRecordStore(path, read_only=read_only)) as store:
+            with pytest.raises(StoreError, match="the row 'page:a' is no JSON object"):
+                store.get("page:a")
+            with pytest.raises(StoreError, match="the row 'page:a' is no JSON object"):
+                list(store.items("page:"))

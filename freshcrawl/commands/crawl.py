@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyHelpFormatter
@@ -12,15 +13,12 @@ from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
 from freshcrawl import cli, console
-from freshcrawl.arguments import SpiderArguments, known_sites
-from freshcrawl.clock import make_clock
-from freshcrawl.config import Config, ConfigError
-from freshcrawl.core.schedule import is_due
+from freshcrawl.arguments import SpiderArguments
+from freshcrawl.config import ConfigError
 from freshcrawl.core.scope import Scope
 from freshcrawl.crawls import Crawls
 from freshcrawl.extensions import get_extension
-from freshcrawl.policies import schedule_policy
-from freshcrawl.state import open_for_reading, site_names
+from freshcrawl.selection import same_site, sites_to_crawl
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -30,13 +28,10 @@ if TYPE_CHECKING:
 
     from freshcrawl.console import StatusLine
     from freshcrawl.core.report import RunReport
-    from freshcrawl.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
 
 SPIDER = "docs"
-RETRY_SECS = 900.0
-"""Seconds after which a site whose last run was not complete is read again."""
 ARGUMENTS = """\
 Arguments of docs:
   -a url=URL        the site to refresh: its root, a page of it, or its sitemap
@@ -87,8 +82,11 @@ class Command(CrawlCommand):
             return
         cli.refuse_options(args[1:], words=False)
         self.exitcode = cli.guarded(lambda: self._logged(opts.spargs))
-        if self._crawls is not None and self._crawls.cut_off:
-            cli.leave(self.exitcode)
+        if self._crawls is not None:
+            for signum in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(signum, signal.SIG_IGN)  # all is done: the exit code must tell
+            if self._crawls.cut_off:
+                cli.leave(self.exitcode)
 
     def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run another spider of the project, as Scrapy's own command does.
@@ -131,6 +129,13 @@ class Command(CrawlCommand):
             words = "%(url)s is a page of the site %(name)s (%(root)s): all of it is refreshed"
             values = {"name": sites[0].name, "root": sites[0].scope.root}
             logger.info(words, {"url": arguments.url, **values})
+        for site in sites:
+            if twin := same_site(config, site):
+                words = (
+                    "%(new)s is in the state as %(old)s: rename the folder %(folder)s to keep it"
+                )
+                folder = config.state_path() / twin
+                logger.warning(words, {"new": site.name, "old": twin, "folder": folder})
         rest = {name: value for name, value in given.items() if name not in {"url", "site"}}
         if self.crawler_process is None:
             raise ConfigError("scrapy crawl needs a crawler process")
@@ -154,57 +159,6 @@ class Command(CrawlCommand):
             # Stopped before it began; else the project has disabled it.
             return cli.ERROR if task.done() else cli.INCOMPLETE
         return report_exit_code(extension.run.report)
-
-
-def sites_to_crawl(
-    config: Config, arguments: SpiderArguments, broken: list[StoreError]
-) -> list[SiteConfig]:
-    """Return the site that is named, or every site with something due, by name.
-
-    Sites whose state cannot be read do not stop the others: what is wrong is added to ``broken``.
-
-    Raises:
-        ConfigError: no site is known, or the named one is not.
-    """
-    if arguments.url or arguments.site:
-        return [arguments.site_config(config)]
-    sites = known_sites(config, broken)
-    if not sites and not broken:
-        raise ConfigError("no site is known yet: give -a url=https://docs.example.com/")
-    due = []
-    for name, site in sorted(sites.items()):
-        try:
-            if arguments.full or site_is_due(config.for_site(site.policies), name):
-                due.append(site)
-        except StoreError as error:
-            broken.append(error)
-    return due
-
-
-def site_is_due(config: Config, name: str) -> bool:
-    """Tell whether a site was never crawled, or has a page, staged work or discovery due.
-
-    ``config`` has the settings of the site.
-    """
-    if name not in site_names(config):
-        return True
-    now = make_clock(config.clock_offset_secs)()
-    state = open_for_reading(config, name)
-    try:
-        reports = state.reports()
-        if not reports:
-            return True
-        wait = config.discovery_interval_secs if reports[-1].complete else RETRY_SECS
-        if now - reports[-1].started_at >= wait:
-            return True
-        policy = schedule_policy(config)
-        staged = {entry.key: entry for entry in state.staged()}
-        waiting = any(not entry.held for entry in staged.values())
-        return waiting or any(
-            is_due(record, staged.get(key), policy, now) for key, record in state.pages().items()
-        )
-    finally:
-        state.close()
 
 
 def report_exit_code(report: RunReport) -> int:

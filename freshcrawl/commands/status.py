@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from freshcrawl.config import Config
     from freshcrawl.state import SiteState
 
+FIRST_CRAWL = "run scrapy crawl docs -a url=https://docs.example.com/"
+
 
 class Command(ScrapyCommand):
     """Says how fresh each site is and what its last run did."""
@@ -72,13 +74,15 @@ class Command(ScrapyCommand):
             cli.print_json({"sites": sites})
         elif sites or code == cli.OK:
             print_status(sites, now, opts.pages or "")
+            if not sites:
+                print(f"no site yet in {config.state_path()}: {FIRST_CRAWL}")
+        if opts.check and not sites:
+            code = cli.worst([code, cli.ERROR])
         return cli.worst([code, *(check(site) for site in sites if opts.check)])
 
 
 def print_status(sites: list[dict[str, Any]], now: float, kind: str = "") -> None:
     """Print the status for reading, or the pages of a kind."""
-    if not sites:
-        print("no site yet: run scrapy crawl docs -a url=https://docs.example.com/")
     for site in sites:
         print(f"{site['site']}  {site['url']}")
         for line in _pages(site, kind) if kind else _site(site, now):

@@ -64,9 +64,10 @@ def trouble(asked: Asked) -> tuple[str, str]:
     for part, what, advice in BY_DETAIL:
         if part in asked.detail:
             return what.format(host=host), advice
-    what, advice = TROUBLES.get(
-        asked.problem, (f"{{host}} gives no answer ({asked.problem}: {asked.detail})", "try again")
-    )
+    if asked.problem not in TROUBLES:
+        # What a server sent may look like a format.
+        return f"{host} gives no answer ({asked.problem}: {asked.detail})", "try again"
+    what, advice = TROUBLES[asked.problem]
     return what.format(host=host, url=asked.url), advice
 
 

@@ -11,7 +11,7 @@ from freshcrawl.addon import FreshcrawlAddon
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.config import PREFIX, Config, ConfigError
 from freshcrawl.core.scope import slug
-from freshcrawl.credentials import missing_variables
+from freshcrawl.credentials import variable_problems
 from freshcrawl.doctor import Check, fail, of_site, ok, warn
 from freshcrawl.site_tables import make_site
 from freshcrawl.sites_file import load_sites
@@ -164,13 +164,9 @@ def targets(config: Config, urls: Sequence[str], name: str) -> tuple[list[Target
 
 def credential_checks(site: SiteConfig) -> list[Check]:
     """Say which credentials of a site the environment does not have."""
+    advice = "export it before a crawl; until then the site is not asked for anything"
     return [
-        fail(
-            "credentials",
-            f"{key}: the environment variable {name} is not set",
-            f"export {name}=... before a crawl; until then the site is not asked for anything",
-        )
-        for key, name in missing_variables(site)
+        fail("credentials", f"{key}: {problem}", advice) for key, problem in variable_problems(site)
     ]
 
 

@@ -74,13 +74,13 @@ class SqliteRecordStore:
             else:
                 conn = self._open_reader()
                 rows = conn.execute(_GET, (name,)).fetchall() if conn else []
-        return json.loads(rows[0][0]) if rows else None
+        return _object(self._path, name, rows[0][0]) if rows else None
 
     def items(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield ``(name, object)`` of names that start with ``prefix``, sorted by name."""
         rows = self._writer_rows(prefix) if self._writer else self._reader_rows(prefix)
         for name, value in rows:
-            yield name, json.loads(value)
+            yield name, _object(self._path, name, value)
 
     def put(self, name: str, value: Mapping[str, Any]) -> None:
         """Set an object; seen by ``get`` at once, durable after ``commit``."""
@@ -139,3 +139,18 @@ class SqliteRecordStore:
     def _page(self, start: str, end: str) -> list[Any]:
         with self._lock, reported(self._path):
             return self._writing().select(_PAGE, (start, end))
+
+
+def _object(path: Path, name: str, text: Any) -> dict[str, Any]:
+    """Return the JSON object of a row.
+
+    Raises:
+        StoreError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise StoreError(f"{path}: the row {name!r} is no JSON object; the file is damaged")
+    return found
