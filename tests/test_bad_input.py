@@ -149,7 +149,7 @@ def told(result: Result, code: int, *words: str) -> None:
     ("args", "words"),
     [
         (["crawl", "docs", "-a", "colour=red"], "unknown argument -a colour"),
-        (["crawl", "docs", "-a", "url=docs.example.com"], "something like https://"),
+        (["crawl", "docs", "-a", "url=docs.example.com"], "did you mean https://"),
         (["crawl", "docs", "-a", "url=ftp://docs.example.com/"], "something like https://"),
         (["crawl", "docs", "-a", "url=http://"], "something like https://"),
         (["crawl", "docs", "-a", "url=http://a.test/", "-a", "site=a"], "not both"),
