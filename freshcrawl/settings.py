@@ -27,7 +27,6 @@ RETRY_TIMES = 2
 # Safe switches. JOBDIR must stay unset: its list of seen requests would hide every page of the
 # next run; freshcrawl resumes from its own state.
 COOKIES_ENABLED = False
-REFERER_ENABLED = False
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 DOWNLOAD_VERIFY_CERTIFICATES = True
 HTTPCACHE_ENABLED = False

@@ -96,6 +96,8 @@ def _embedded(run: Mapping[str, Any]) -> str:
         )
         if run[name]
     ]
+    if run["released"]:
+        parts.append(f"{count(run['released'], 'held page')} let go")
     return ", ".join(parts)
 
 

@@ -116,9 +116,10 @@ def release(run: Run) -> list[str]:
         hold = held is not None and not guards.released(held, entry.held_runs, policy)
         # Held before and not found again in this run: no newer evidence, no release.
         hold = hold or (bool(entry.held) and entry.run_id != run.report.run_id)
-        ledger.mark_held(key, (kind or entry.held) if hold else "")
         if not hold:
             free.append(key)
+            run.report.released += bool(entry.held)
+        ledger.mark_held(key, (kind or entry.held) if hold else "")
     run.report.held = len(classes) - len(free)
     holding = {ledger.staged[key].held for key in classes.keys() - set(free)}
     run.report.held_classes = sorted(holding)

@@ -50,7 +50,19 @@ def test_few_denied_pages_leave_at_once(bench: Bench) -> None:
 
 def test_a_guard_of_the_site_decides(bench: Bench) -> None:
     bench.site = {"deny": ["/a/"], "guard_removed_ratio": 1.0}
-    assert len(tally.release(bench.run())) == 20
+    run = bench.run()
+    assert len(tally.release(run)) == 20
+    assert run.report.released == 0
+
+
+def test_held_pages_that_are_let_go_are_counted(bench: Bench) -> None:
+    bench.site = {"deny": ["/a/"]}
+    first = bench.run()
+    assert tally.release(first) == []
+    first.commit()
+    bench.site = {"deny": ["/a/"], "guard_removed_ratio": 1.0}
+    again = bench.run()
+    assert len(tally.release(again)) == again.report.released == 20
 
 
 def test_held_pages_that_are_found_again_are_counted_once(bench: Bench) -> None:

@@ -43,6 +43,8 @@ class RunReport(JsonRecord):
     incomplete_reasons: list[str] = field(default_factory=list)
     held: int = 0
     """Pages whose staged work is held."""
+    released: int = 0
+    """Pages whose work was held before and is let go by this run."""
     held_reasons: list[str] = field(default_factory=list)
     held_classes: list[str] = field(default_factory=list)
     """Guards that hold them: removals, changes."""
