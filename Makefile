@@ -47,8 +47,9 @@ demo: setup-run
 	$(BIN)/python -m demo $(if $(PORT),--port $(PORT))
 
 # All tests but the nightly ones; PYTEST_ADDOPTS="-k demo" and the like choose among them.
+# Two at a time, each file in one process: it may start a server or build on an earlier test.
 test: setup system
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check
