@@ -38,8 +38,6 @@ def stored_site(config: Config, state: SiteState, *, url: str = "") -> SiteConfi
         return None
     place = f"state of {state.name}"
     try:
-        if not isinstance(table, dict):
-            raise ConfigError(f"{place}: its table is damaged")
         site = make_site(table, place)
         if url and _is_mix_up(site, url):
             site = make_site({**table, "url": url}, place)

@@ -39,7 +39,6 @@ def store(config: Config, name: str, table: Any) -> None:
     ("table", "settings", "problem"),
     [
         (UNKNOWN_KEY, {}, "state of old: unknown key 'colour'"),
-        (["no table"], {}, "state of old: its table is damaged"),
         ({"name": "old"}, {}, "state of old: key 'url' is missing"),
         (
             LONG_INTERVAL,
