@@ -105,7 +105,8 @@ class App:
     def settings(self, render: str) -> dict[str, object]:
         """Return the settings that name the site and how it is read."""
         path = self.folder / "sites.toml"
-        path.write_text(SITES.format(url=self.site.url, render=render) + self.login)
+        text = SITES.format(url=self.site.url, render=render) + self.login
+        path.write_text(text if render == "always" else text.replace("wait_for", "# wait_for"))
         return {"FRESHCRAWL_SITES": path}
 
     def crawl(self, render: str = "always") -> dict[str, Any]:
