@@ -25,8 +25,12 @@ def rescope(run: Run) -> None:
     A page that other URL rules give another key becomes an alias of that one.
     """
     renamed: dict[str, str] = {}
+    # Once, not for each page: it looks through all sources.
+    by_links = run.site.discovery == "links" or (
+        run.site.discovery == "auto" and bool(run.ledger.listings.of_kind("start"))
+    )
     for record in list(run.ledger.pages.values()):
-        key = _key_of(run, record)
+        key = _key_of(run, record, by_links=by_links)
         if key == record.key:
             _let_in(run, record)
             if run.ledger.is_live(key) and not run.site.wants(record.url):
@@ -71,11 +75,8 @@ def _let_in(run: Run, record: PageRecord) -> None:
     run.ledger.set(record.key, left_out=False, next_due=0.0, **NO_VALIDATORS)
 
 
-def _key_of(run: Run, record: PageRecord) -> str | None:
+def _key_of(run: Run, record: PageRecord, *, by_links: bool) -> str | None:
     """Return the key that the page's URL has today; another spelling of it may keep the old one."""
-    by_links = run.site.discovery == "links" or (
-        run.site.discovery == "auto" and bool(run.ledger.listings.of_kind("start"))
-    )
     key = run.site.key_of(record.url, start=by_links)
     if key == record.key or not record.listed_url:
         return key

@@ -68,7 +68,7 @@ class Run:
         self.report.first_crawl = not self.ledger.generation
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
         self._recipes: dict[bool, str] = {}
-        self.was_live = {key for key in self.ledger.pages if self.ledger.is_live(key)}
+        self.was_live = set(self.ledger.live_keys())
         """Pages that were in the answers before this run."""
         self.handled: set[str] = set()
         self.counted: dict[str, str] = {}
@@ -213,8 +213,8 @@ class Run:
 
     def stage(self, entry: Staged) -> None:
         """Keep a change until it is published."""
-        apart = self.config.guard_confirm_hours * 3_600
-        self.ledger.stage(entry, self.report.run_id, self.report.started_at, apart)
+        began, apart = self.report.started_at, self.schedule.confirm
+        self.ledger.stage(entry, self.report.run_id, began, apart)
 
     def adopt(self, result: PublishResult) -> None:
         """Take what was published into the ledger and the report."""
