@@ -394,7 +394,7 @@ def test_state_folder_that_cannot_be_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["docs.example.com"], "something like https://"),
+        (["docs.example.com"], "did you mean https://"),
         (["--site", "nowhere"], "unknown site 'nowhere'"),
         (["--site", "a", "http://a.test/"], "not both"),
         (["--models"], "unknown argument '--models'"),
