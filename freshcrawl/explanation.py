@@ -1,4 +1,4 @@
-"""What is known of one page, in words; and why nothing is."""
+"""What is known of one page, in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from freshcrawl.core.words import ago, count, when
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.stores.base import StoreError
-from freshcrawl.summary import amount, changing_words, release_command
+from freshcrawl.summary import amount, changing_words, pairs_words, release_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from freshcrawl.core.listings import Source
     from freshcrawl.core.pages import PageRecord, Staged
     from freshcrawl.core.schedule import SchedulePolicy
-    from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
 
@@ -99,8 +98,22 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "lastmod": record.lastmod,
         "size": None if record.size < 0 else record.size,
         "churn": record.churn,
-        "churn_tokens": record.churn_tokens,
+        "generator": record.generator,
+        "difference": _difference(record),
     }
+
+
+def _difference(record: PageRecord) -> dict[str, Any] | None:
+    """Return how the last other text differed, None if there never was one."""
+    kept = record.difference
+    return {**kept, "at": iso(kept["at"])} if kept else None
+
+
+def _difference_words(difference: Mapping[str, Any], now: float) -> str:
+    grade = f", {difference['grade']}" if difference["grade"] else ""
+    tokens = pairs_words(difference["tokens"])
+    found = f"last difference {when(difference['at'], now)}: {difference['verdict']}{grade}"
+    return f"{found}; {difference['reason']}" + (f": {tokens}" if tokens else "")
 
 
 def _published(state: SiteState, key: str) -> dict[str, Any]:
@@ -136,8 +149,11 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
         lines.append(f"  stale: {page['stale_reason']}")
     lines += [f"  {line}" for line in (*_listed(page, now), *_checks(page, now))]
     lines.append(f"  {schedule_words(page, now)}")
+    if page["difference"]:
+        lines.append(f"  {_difference_words(page['difference'], now)}")
     if page["churn"] >= CHURN_RUNS:
-        words = changing_words({**page, "runs": page["churn"], "tokens": page["churn_tokens"]})
+        tokens = (page["difference"] or {}).get("tokens", ())
+        words = changing_words({**page, "runs": page["churn"], "tokens": tokens})
         lines.append(f"  changes on every run: {words}")
     if page["etag"] or page["last_modified"]:
         lines.append(f"  ETag {page['etag'] or '-'}, Last-Modified {page['last_modified'] or '-'}")
@@ -206,38 +222,3 @@ def _waiting(site: str, staged: Mapping[str, Any]) -> str:
         )
     live = staged["status"] == Status.LIVE
     return f"a later run publishes what was found: {'new text' if live else staged['words']}"
-
-
-def why_unknown(url: str, sites: Mapping[str, SiteConfig], states: Mapping[str, SiteState]) -> str:
-    """Return why no site knows a URL.
-
-    Args:
-        url: the URL that was asked for.
-        sites: the sites to consider, by name.
-        states: the opened states of those that were crawled.
-    """
-    covering = [site for _, site in sorted(sites.items()) if site.scope.contains(url)]
-    if not sites:
-        return "there is none yet: run scrapy crawl docs -a url=https://docs.example.com/"
-    if not covering:
-        roots = ", ".join(f"{name} ({site.scope.root})" for name, site in sorted(sites.items()))
-        return f"it is below none of {roots}"
-    site = max(covering, key=lambda site: len(site.scope.prefix))
-    why = "its allow, deny or urls in sites.toml leave it out"
-    if site.key_of(url) is not None:
-        why = _why_not(site, states.get(site.name))
-    return f"it would be a page of {site.name}, but {why}"
-
-
-def _why_not(site: SiteConfig, state: SiteState | None) -> str:
-    reports = state.reports() if state else []
-    if state is None or not reports:
-        return f"that is not crawled yet: scrapy crawl docs -a site={site.name}"
-    kinds = {source.kind for source in state.sources()}
-    if reports[-1].incomplete_reasons:
-        return (
-            f"its last run did not see the whole site: {'; '.join(reports[-1].incomplete_reasons)}"
-        )
-    if "page" in kinds or "start" in kinds:
-        return "no page that was read links to it"
-    return 'its sitemaps do not list it, and links are followed only with discovery = "links"'

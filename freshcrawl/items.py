@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.pages import Document, Verdict
 
 if TYPE_CHECKING:
+    from freshcrawl.core.differences import Difference
     from freshcrawl.core.evidence import Finding
 
 
@@ -69,8 +70,8 @@ class PageItem:
     canonical_url: str = ""
     links: list[str] = field(default_factory=list, repr=False)
     """Absolute URLs that the page links to."""
-    replaced: list[list[str]] = field(default_factory=list, repr=False)
-    """Pairs of old and new words, where a page changed that had changed at its check before."""
+    difference: Difference | None = field(default=None, repr=False)
+    """How the body differs from the published text, from ChangePipeline."""
     verdict: str = ""
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None

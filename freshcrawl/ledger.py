@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
-from freshcrawl.staging import texts_of
+from freshcrawl.staging import blocks_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from freshcrawl.core.pages import Block
     from freshcrawl.core.report import RunReport
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
@@ -102,11 +103,11 @@ class Ledger:
         """Return how many pages are in the answers now."""
         return len(self.live_keys())
 
-    def published_texts(self, key: str) -> list[str]:
-        """Return title and blocks of a page as published, if kept. Any thread may call."""
+    def published_blocks(self, key: str) -> list[Block] | None:
+        """Return the blocks of a page as published, None if not kept. Any thread may call."""
         page = self.published[key]
         content = self._state.corpus.get_content(page.content) if page.content else None
-        return [page.title, *texts_of(content)] if content else []
+        return blocks_in(content) if content else None
 
     def published_chunks(self) -> int:
         """Return how many passages are in the answers now."""

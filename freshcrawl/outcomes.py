@@ -41,6 +41,9 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         changes["size"] = item.size
     if item.document is not None:
         changes |= {"canonical": item.canonical, "shown_digest": item.shown_digest}
+        changes["generator"] = item.document.generator
+    if item.difference is not None and verdict in ANSWERED:
+        changes["difference"] = item.difference.to_json(verdict, item.fetched_at)
     if finding.missing_runs > record.missing_runs:
         run.found_unlisted.add(item.key)
         run.count("missing")
@@ -113,8 +116,8 @@ def _churn(
     found_again = before is not None and before.digest == item.digest
     read_anew = record.recipe not in {"", run.recipe}  # the change may be our own
     if verdict != Verdict.CHANGED or found_again or read_anew:
-        return {"churn": 0, "churn_tokens": []}
-    return {"churn": record.churn + 1, "churn_tokens": item.replaced}
+        return {"churn": 0}
+    return {"churn": record.churn + 1}
 
 
 def _keeps_out(run: Run, item: PageItem) -> bool:

@@ -129,7 +129,7 @@ def _reason(record: PageRecord, kind: str, now: float, max_age: float) -> str | 
     if kind == "stale":
         return stale_reason(record, now, max_age) or None
     if kind == "changing":
-        return pairs_words(record.churn_tokens) if is_changing(record) else None
+        return pairs_words(record.difference_tokens) if is_changing(record) else None
     return record.reason if record.status == kind else None
 
 

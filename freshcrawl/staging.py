@@ -109,10 +109,10 @@ def content_of(staged: Staged) -> bytes:
     ).encode("utf-8", "surrogatepass")
 
 
-def texts_of(content: bytes) -> list[str]:
-    """Return the plain text of the blocks in kept content (``content_of``)."""
+def blocks_in(content: bytes) -> list[Block]:
+    """Return the blocks in kept content (``content_of``)."""
     blocks = json.loads(content.decode("utf-8", "surrogatepass"))["blocks"]
-    return [Block.from_json(block).plain for block in blocks]
+    return [Block.from_json(block) for block in blocks]
 
 
 def pack(text: str) -> str:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl import tally
+from freshcrawl.core.differences import Difference
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.items import Outcome, PageItem
-from freshcrawl.outcomes import conclude
+from freshcrawl.outcomes import ANSWERED, conclude
 from tests.support.runs import ROOT, Bench, key_of, stage, text
 
 if TYPE_CHECKING:
     from freshcrawl.run import Run
 
+KNOWN = {"verdict": "changed", "tokens": [["a", "b"]]}
 TOKENS = [["12:31", "12:33"]]
 
 
@@ -24,12 +26,17 @@ def run() -> Run:
     bench = Bench()
     bench.publish(*(f"p{number}" for number in range(9)))
     run = bench.run()
-    run.ledger.set(key_of("p0"), churn=2, churn_tokens=[["a", "b"]], size=70)
+    run.ledger.set(key_of("p0"), churn=2, difference=KNOWN, size=70)
     return run
 
 
 def conclude_with(run: Run, **values: Any) -> None:
-    values = {"outcome": Outcome.FETCHED, "size": 99, "replaced": TOKENS, **values}
+    values = {
+        "outcome": Outcome.FETCHED,
+        "size": 99,
+        "difference": Difference(tokens=TOKENS),
+        **values,
+    }
     item = PageItem(key_of("p0"), f"{ROOT}p0", fetched_at=run.now, **values)
     conclude(run, item, Finding(Status.LIVE), None)
 
@@ -52,7 +59,8 @@ def test_what_an_outcome_says(run: Run, values: dict[str, Any], churn: int, size
     conclude_with(run, **values)
     record = run.ledger.pages[key_of("p0")]
     assert (record.churn, record.size) == (churn, size)
-    assert record.churn_tokens == {3: TOKENS, 2: [["a", "b"]], 0: []}[churn]
+    answered = values["verdict"] in ANSWERED
+    assert record.difference_tokens == (TOKENS if answered else [["a", "b"]])
     assert run.report.asked == (values.get("outcome") != Outcome.DISALLOWED)
 
 

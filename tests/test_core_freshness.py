@@ -75,7 +75,7 @@ def test_pages_that_change_at_every_check(values: dict[str, Any], found: bool) -
 
 
 def test_the_longest_runs_come_first_and_only_some() -> None:
-    pages = [record(f"p{n:02}", churn=n, churn_tokens=[["1", "2"]]) for n in range(20)]
+    pages = [record(f"p{n:02}", churn=n, difference={"tokens": [["1", "2"]]}) for n in range(20)]
     found = changing(pages)
     assert found[0] == {"url": "u/p19", "runs": 19, "tokens": [["1", "2"]]}
     assert [page["runs"] for page in found] == list(range(19, 19 - CHANGING_KEPT, -1))

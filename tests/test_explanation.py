@@ -12,9 +12,10 @@ from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy
-from freshcrawl.explanation import explain, page_lines, why_unknown
+from freshcrawl.explanation import explain, page_lines
 from freshcrawl.site_tables import make_site
 from freshcrawl.state import open_in_memory
+from freshcrawl.unknown_pages import why_unknown
 from tests.support.runs import ROOT, Bench, key_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ CHECKED: dict[str, Any] = {
     "changes": 1, "interval": 3 * DAY, "next_due": NOW + 2 * DAY, "last_verdict": "unchanged",
 }  # fmt: skip
 FAILING = {**CHECKED, "last_checked": NOW - 5 * DAY, "failures": 2, "last_verdict": "failed"}
+DIFFERENCE = {
+    "verdict": "changed", "at": NOW - HOUR, "grade": "minor", "reason": "differs in 1 block of 9",
+    "tokens": [["1", "2"]],
+}  # fmt: skip
 GONE = Staged(key_of("a"), f"{ROOT}a", Status.GONE, "gone", NOW, reason="410")
 TEXT = Staged(key_of("a"), f"{ROOT}a", Status.LIVE, "changed", NOW)
 
@@ -73,9 +78,14 @@ def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
         ({**CHECKED, "status": Status.GONE, "last_verdict": "gone"}, ["looked at rarely"]),
         ({**CHECKED, "status": Status.HIDDEN, "last_verdict": "gone"}, ["at least once a day"]),
         (
-            {**CHECKED, "churn": 3, "churn_tokens": [["1", "2"]], "last_verdict": "changed"},
+            {**CHECKED, "churn": 3, "difference": DIFFERENCE, "last_verdict": "changed"},
             [f'changes on every run: {ROOT}a (3 checks in a row): "1" -> "2"'],
         ),
+        (
+            {**CHECKED, "difference": DIFFERENCE},
+            ["last difference 60 min ago (1970", "): changed, minor; differs in 1 block of 9:"],
+        ),
+        ({**CHECKED, "difference": {**DIFFERENCE, "tokens": []}}, ["changed, minor; differs in 1"]),
     ],
 )  # fmt: skip
 def test_words(values: dict[str, Any], expected: list[str]) -> None:

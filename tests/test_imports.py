@@ -56,7 +56,7 @@ LAYERS = (
     ("page_answers",),
     ("addon", "spiders"),
     ("doctor",),
-    ("answers", "site_status"),
+    ("answers", "site_status", "unknown_pages"),
     ("explanation",),
     ("cli",),
     ("commands",),
@@ -133,7 +133,7 @@ def test_core_stores_and_extract_work_without_scrapy(module: str) -> None:
 
 def test_the_test_sees_what_is_imported() -> None:
     assert "freshcrawl.core.pages" in imports_of("freshcrawl.core.changes")
-    assert "freshcrawl.core.evidence" in imports_of("freshcrawl.pipelines")
+    assert "freshcrawl.core.evidence" in imports_of("freshcrawl.pipelines.presence")
     assert {"freshcrawl", "freshcrawl.core.pages", "freshcrawl.spiders.docs"} <= set(MODULES)
     assert set(ALLOWED) <= {part_of(module) for module in MODULES}
 

@@ -13,6 +13,7 @@ from freshcrawl import tally
 from freshcrawl.config import Config
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Block, Document, Published, Staged, Status, Verdict
+from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.schedule import DAY
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
@@ -22,9 +23,8 @@ from freshcrawl.pipelines import (
     IndexPipeline,
     NormalizePipeline,
     PresencePipeline,
-    page_title,
-    says_noindex,
 )
+from freshcrawl.pipelines.normalize import page_title
 from freshcrawl.run import Run
 from freshcrawl.sites import SiteConfig
 from freshcrawl.state import open_in_memory
@@ -255,7 +255,7 @@ def test_an_alias_by_canonical_link_is_not_new_at_every_check(run: Run) -> None:
     assert (run.report.new, run.report.moved) == (0, 0)
 
 
-@pytest.mark.parametrize("part", ["extract", "staged_content"])
+@pytest.mark.parametrize("part", ["normalize.extract", "change.simhash", "index.staged_content"])
 def test_page_that_always_breaks_a_pipeline_is_kept_counted_and_tried_later(
     run: Run, part: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -267,7 +267,7 @@ def test_page_that_always_breaks_a_pipeline_is_kept_counted_and_tried_later(
 
     async def process() -> None:
         await NormalizePipeline(run).process_item(item)
-        PresencePipeline(run).process_item(ChangePipeline(run).process_item(item))
+        PresencePipeline(run).process_item(await ChangePipeline(run).process_item(item))
         await IndexPipeline(run).process_item(item)
 
     asyncio.run(process())

@@ -14,9 +14,10 @@ from freshcrawl.arguments import known_sites
 from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.urls import url_key
-from freshcrawl.explanation import explain, page_lines, why_unknown
+from freshcrawl.explanation import explain, page_lines
 from freshcrawl.policies import schedule_policy
 from freshcrawl.state import open_for_reading
+from freshcrawl.unknown_pages import why_unknown
 
 if TYPE_CHECKING:
     import argparse

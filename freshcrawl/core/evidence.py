@@ -93,3 +93,8 @@ def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -
 def copy_of(key: str) -> Finding:
     """Judge a page that still names another, live page as its canonical one."""
     return Finding(Status.ALIAS, f"rel=canonical names {key}", Verdict.UNCHANGED, alias_of=key)
+
+
+def standing(record: PageRecord, reason: str) -> Finding:
+    """Return the finding that leaves a page as it is."""
+    return Finding(Status(record.status), reason, None, record.missing_runs)

@@ -49,7 +49,7 @@ def changing(records: Iterable[PageRecord]) -> list[dict[str, Any]]:
     """
     found = sorted(filter(is_changing, records), key=lambda r: (-r.churn, r.key))
     return [
-        {"url": record.url, "runs": record.churn, "tokens": record.churn_tokens}
+        {"url": record.url, "runs": record.churn, "tokens": record.difference_tokens}
         for record in found[:CHANGING_KEPT]
     ]
 

@@ -112,8 +112,16 @@ class PageRecord(JsonRecord):
     """Bytes of the last whole body, decompressed; -1: not known."""
     churn: int = 0
     """Checks in a row, up to the last one, that found another text."""
-    churn_tokens: list[list[str]] = field(default_factory=list)
-    """What the last of these checks replaced: pairs of old and new words."""
+    difference: dict[str, Any] = field(default_factory=dict)
+    """How the last other text differed from the published one: ``verdict``, ``at``, ``grade``,
+    ``reason`` and ``tokens`` (pairs of old and new words); empty if there never was one."""
+    generator: str = ""
+    """Name of the rule that found the main content of the last body, ``body`` for none."""
+
+    @property
+    def difference_tokens(self) -> list[list[str]]:
+        """Pairs ``[old words, new words]`` of the last difference."""
+        return list(self.difference.get("tokens", ()))
 
     @property
     def stale_reason(self) -> str:

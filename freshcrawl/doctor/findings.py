@@ -10,7 +10,7 @@ from scrapy.http import Response, TextResponse
 
 from freshcrawl.doctor import one_line
 from freshcrawl.page_answers import REDIRECTS
-from freshcrawl.pipelines import HTML_TYPES
+from freshcrawl.pipelines.normalize import HTML_TYPES
 from freshcrawl.render import problem_of
 
 if TYPE_CHECKING:

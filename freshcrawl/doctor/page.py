@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
-from freshcrawl.pipelines import says_noindex
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import Document

@@ -1,0 +1,88 @@
+"""What a fetched body means, against the published page."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl.components import RunComponent
+from freshcrawl.core import volatile
+from freshcrawl.core.changes import compare, content_digest, grade, links_digest
+from freshcrawl.core.differences import differ
+from freshcrawl.core.pages import Document, Published, Verdict
+from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.simhash import simhash
+from freshcrawl.items import Outcome, PageItem
+
+logger = logging.getLogger(__name__)
+
+
+class ChangePipeline(RunComponent):
+    """Digests, verdict and difference of a fetched body."""
+
+    async def process_item(self, item: Any) -> Any:
+        """Fill in ``digest`` and relatives, ``verdict`` and ``difference``, unless it is known."""
+        if isinstance(item, PageItem) and not item.verdict:
+            if item.document is not None:
+                try:
+                    await self._judge(item, item.document)
+                except Exception as error:
+                    logger.exception("%(url)s could not be compared", {"url": item.url})
+                    item.fail(f"could not be compared: {error!r}")
+            elif item.outcome == Outcome.NOT_MODIFIED:
+                self._not_modified(item)
+        return item
+
+    async def _judge(self, item: PageItem, document: Document) -> None:
+        self._digest(item, document)
+        item.simhash = await run_in_thread(simhash, document.bare_markdown)
+        ledger = self.run.ledger
+        published = ledger.published.get(item.key)
+        item.verdict = compare(published, item.digest, item.links_digest)
+        shown = ledger.pages[item.key].shown_digest
+        both = shown and item.shown_digest
+        if item.verdict == Verdict.UNCHANGED and both and shown != item.shown_digest:
+            item.verdict = Verdict.COSMETIC
+        same = item.verdict in {Verdict.NEW, Verdict.UNCHANGED}
+        if published is not None and not same and ledger.is_live(item.key):
+            await run_in_thread(self._differ, item, document, published)
+
+    def _digest(self, item: PageItem, document: Document) -> None:
+        """Fill in the digests; what the site calls volatile takes no part in them."""
+        patterns, blocks = self.run.site.volatile_patterns, document.blocks
+        if patterns:
+            item.shown_digest = content_digest(item.title, blocks)
+            item.title = volatile.mask(item.title, patterns)
+            blocks = volatile.for_comparison(blocks, patterns)
+            document.blocks = volatile.for_display(document.blocks, patterns)
+        item.digest = content_digest(item.title, blocks)
+        item.links_digest = links_digest(item.cited_url, item.canonical, blocks)
+
+    def _differ(self, item: PageItem, document: Document, published: Published) -> None:
+        """Fill in how a body differs from the published text, where that is kept."""
+        before = self.run.ledger.published_blocks(item.key)
+        if before is None:
+            return
+        shown_only = item.verdict != Verdict.CHANGED
+        titles = (published.title, item.title)
+        item.difference = differ(titles, before, document.blocks, targets=shown_only)
+        if item.verdict == Verdict.CHANGED:
+            item.difference.grade = grade(published.simhash, item.simhash)
+        elif item.verdict == Verdict.LINKS_ONLY:
+            item.difference.reason = "only link targets or anchors differ"
+        else:
+            item.difference.reason = "only what volatile_patterns match differs"
+
+    def _not_modified(self, item: PageItem) -> None:
+        if not self.run.validators(item.key, item.url):
+            item.outcome, item.reason = Outcome.FAILED, "304 to a request without validators"
+            return
+        self.run.count("not_modified")
+        if self.run.ledger.is_live(item.key):
+            item.verdict = Verdict.UNCHANGED
+            if self.run.site.noindex == "hide" and says_noindex(item.robots_header):
+                item.exclude("noindex")
+        else:
+            item.exclude(self.run.ledger.pages[item.key].reason)

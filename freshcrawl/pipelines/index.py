@@ -1,0 +1,49 @@
+"""From a judged item to staged work and the page's record."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.asyncio import run_in_thread
+
+from freshcrawl.components import RunComponent
+from freshcrawl.core import evidence
+from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.items import PageItem
+from freshcrawl.outcomes import CONTENT, conclude
+from freshcrawl.staging import leaving, staged_content
+
+if TYPE_CHECKING:
+    from freshcrawl.core.evidence import Finding
+
+logger = logging.getLogger(__name__)
+
+
+class IndexPipeline(RunComponent):
+    """Chunks of new and changed pages, and pages that leave: staged with the page's record."""
+
+    async def process_item(self, item: Any) -> Any:
+        """Prepare what is to be published, then record the outcome in one step with it."""
+        if isinstance(item, PageItem) and item.finding is not None:
+            finding, staged = item.finding, None
+            try:
+                staged = await self._prepare(item, finding)
+            except Exception as error:
+                logger.exception("%(url)s could not be cut into chunks", {"url": item.url})
+                item.fail(f"could not be cut into chunks: {error!r}")
+                finding = evidence.standing(self.run.ledger.pages[item.key], item.reason)
+            conclude(self.run, item, finding, staged)
+        return item
+
+    async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:
+        if finding.status != Status.LIVE:
+            return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
+        if item.verdict not in CONTENT or item.document is None:
+            return None
+        changed_at = item.fetched_at
+        if item.verdict == Verdict.LINKS_ONLY:
+            changed_at = self.run.ledger.published[item.key].changed_at
+        return await run_in_thread(
+            staged_content, item, item.document, self.run.embedder(), changed_at
+        )
