@@ -23,6 +23,10 @@ URL = "https://docs.test/guide/page.html"
         ("<p><b>x <strong>y</strong></b></p>", "**x y**"),
         ("<p><strong>**kwargs</strong></p>", r"**\*\*kwargs**"),
         ("<p>an <em></em>empty one</p>", "an empty one"),
+        (
+            "<p><code> <a href='/f'>f()</a> </code> <code><a href='/g'>g</a>()</code></p>",
+            "[`f()`](https://docs.test/f) `g()`",
+        ),
         ("<p><code>a\n b</code> <tt>c</tt> <kbd>d</kbd></p>", "`a b` `c` `d`"),
         ("<p><code>a`b</code> <code>`</code></p>", "``a`b`` `` ` ``"),
         ("<p><code><span>x</span><b>.y</b></code></p>", "`x.y`"),

@@ -94,7 +94,13 @@ def _emphasis(marker: str) -> _Render:
 
 def _code(el: Element, style: Style, depth: int) -> str:
     text = "".join(el.itertext())
-    return markup.around(text, markup.code_span) if style.marks else text
+    if not style.marks:
+        return text
+    span = markup.around(text, markup.code_span)
+    # Markdown knows no link inside of code, but code inside of a link.
+    inner = [a for a in el.iter("a") if "".join(a.itertext()).strip() == text.strip()]
+    url = resolve(style.base, inner[0].get("href")) if inner and style.links else ""
+    return markup.around(span, lambda code: markup.link(code, url)) if url else span
 
 
 def _link(el: Element, style: Style, depth: int) -> str:

@@ -27,6 +27,7 @@ _INVISIBLE = re.compile("[\u200b\ufeff\u00ad\ue000-\uf8ff]")  # the last are ico
 _KEEP_CODE = frozenset({"pre", "code", "table"})
 _TITLED = frozenset({*HEADINGS, "dt"})
 _PLAIN_BOXES = frozenset({"div", "aside", "ul", "ol", "table", "p", "span"})
+_RELEASE = re.compile(r"[@v]\s?\d+(?:\.\d+)+[\w.+-]*")
 _IN_PAGE = frozenset({"article", "main", "section"})
 _FORM_TEXT = (*HEADINGS, "pre", "article")
 
@@ -159,6 +160,14 @@ def _edit_link(el: Element, generic: bool) -> bool:
     return len(el) < 3 and text_of(el).lower() in noise.EDIT_LINKS
 
 
+def _badge(el: Element, generic: bool) -> bool:
+    """Tell the release that a site puts beside the title of each page: ``npm-audit @11.6.0``."""
+    if not generic or "version" not in classes(el) or not _RELEASE.fullmatch(text_of(el)):
+        return False
+    title = next((around for around in climb(el, 2) if tag_of(around) == "h1"), None)
+    return title is not None and text_of(title) != text_of(el)
+
+
 _BY_TAG = {
     "header": _header,
     "footer": _footer,
@@ -167,4 +176,5 @@ _BY_TAG = {
     "form": _form,
     "input": _input,
     "a": _edit_link,
+    "span": _badge,
 }
