@@ -4,10 +4,11 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 RUN_STAMP := $(VENV)/.requirements-run-stamp
 STAMP := $(VENV)/.requirements-stamp
 
-.PHONY: setup-run setup system demo test lint nightly clean
+.PHONY: setup-run setup bench-setup system demo test lint nightly clean
 
 # What running needs; pip gets setuptools and wheel to unpack the demo's source archives.
 setup-run: $(RUN_STAMP)
@@ -25,6 +26,15 @@ setup: $(STAMP)
 
 $(STAMP): $(RUN_STAMP) requirements-dev.txt
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@
+
+# What the benchmarks need, in a virtual environment of their own: `.venv-bench/bin/python -m
+# benchmarks.change` and the like.
+bench-setup: $(BENCH)/.requirements-stamp
+
+$(BENCH)/.requirements-stamp: requirements-bench.txt requirements.txt
+	$(BENCH)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt
 	touch $@
 
 # nginx and Chromium for the tests that need them, and what Playwright's driver links to; only root
