@@ -77,6 +77,8 @@ class Config:
     """Seconds between log lines of progress; 0: none."""
     publish_growth_ratio: float = 0.25
     """Growth by new pages, relative to what is published, that triggers a publish in between."""
+    simhash_max_bits: int = 0
+    """Bits of the simhash that a long page's prose may differ in without a change; 0: none."""
     sites: str = ""
     """Path of the file that lists the sites; by default ``sites.toml`` beside ``scrapy.cfg``."""
     start_interval_secs: float = 3 * DAY

@@ -93,6 +93,10 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         return {name: value for name, value in fresh.items() if value}
     if item.document is None and not _keeps_out(run, item):
         return {}
+    if _keeps_published(run, item):
+        # The validators of the published text stay; these would be of a text that nobody has.
+        known = run.ledger.pages[item.key].recipe == run.recipe
+        return {} if known else {**NO_VALIDATORS, "recipe": run.recipe}
     via = "" if item.url == item.cited_url else item.url
     place = {"url": item.cited_url, "via": via}
     if item.by_headers or item.rendered or not (item.etag or item.last_modified):
@@ -118,6 +122,13 @@ def _churn(
     if verdict != Verdict.CHANGED or found_again or read_anew:
         return {"churn": 0}
     return {"churn": record.churn + 1}
+
+
+def _keeps_published(run: Run, item: PageItem) -> bool:
+    """Tell a body of another text, in place of which the published one stays."""
+    published = run.ledger.published.get(item.key)
+    other = published is not None and published.digest != item.digest
+    return other and item.verdict == Verdict.COSMETIC
 
 
 def _keeps_out(run: Run, item: PageItem) -> bool:

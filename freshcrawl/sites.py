@@ -22,7 +22,7 @@ POLICIES = (
     *("discovery_interval_secs", "guard_changed_min", "guard_changed_ratio"),
     *("guard_confirm_hours", "guard_confirm_runs", "guard_removed_min", "guard_removed_ratio"),
     *("max_age_secs", "max_interval_secs", "max_pages", "min_interval_secs", "missing_runs"),
-    "start_interval_secs",
+    *("simhash_max_bits", "start_interval_secs"),
 )
 """Settings that a site may have for itself, named as in ``Config``."""
 RULES = ("drop_index", "drop_tracking", "drop_trailing_slash", "drop_www", "sort_query")

@@ -15,7 +15,7 @@ VERDICTS = (
     ("changed", "changed"),
     ("new", "new"),
     ("links_only", "with new link targets only"),
-    ("cosmetic", "with new volatile text only"),
+    ("cosmetic", "with differences that do not count"),
     ("unchanged", "unchanged"),
     ("moved", "moved"),
     ("gone", "gone"),

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshcrawl.core.changes import compare, content_digest, grade, links_digest
+from freshcrawl.core.changes import (
+    TOLERANCE_MIN_WORDS,
+    compare,
+    content_digest,
+    grade,
+    links_digest,
+    tolerance_words,
+)
+from freshcrawl.core.differences import differ
 from freshcrawl.core.pages import Block, Published, Status, Verdict
 
 BLOCKS = [
@@ -123,3 +131,58 @@ def test_a_change_of_one_word_in_a_long_page_is_a_change() -> None:
     after = [Block("paragraph", " ".join([*words[:1_000], "not", *words[1_000:]]))]
     page = published(digest=content_digest("", before))
     assert compare(page, content_digest("", after), "l") == Verdict.CHANGED
+
+
+LONG = Block("paragraph", "word " * TOLERANCE_MIN_WORDS)
+SHORT = Block("paragraph", "word " * (TOLERANCE_MIN_WORDS // 2))
+
+
+def prose(text: str, shown: str = "", kind: str = "paragraph") -> Block:
+    return Block(kind, shown or text, bare=text if shown else "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "bits", "most", "passes"),
+    [
+        # prose of a long page
+        (prose("It is so."), prose("It is not so."), 0, 3, True),
+        (prose("It is so."), prose("It is not so."), 3, 3, True),
+        (prose("- one"), prose("- two", kind="list"), 1, 1, True),
+        (prose("See it.", "See [it](/a)."), prose("Read it.", "Read [it](/a)."), 1, 3, True),
+        # too far, or switched off
+        (prose("It is so."), prose("It is not so."), 4, 3, False),
+        (prose("It is so."), prose("It is not so."), 0, 0, False),
+        # compared exactly
+        *(
+            (prose("a", kind=kind), prose("b", kind=kind), 0, 64, False)
+            for kind in ("heading", "code", "signature", "table", "admonition")
+        ),
+        (prose("Use `-a`."), prose("Use `-b`."), 0, 3, False),
+        (prose("Use `` a`b ``."), prose("Use `` a`c ``."), 0, 3, False),
+        (prose("- x\n\n  ```\n  a = 1\n  ```"), prose("- x\n\n  ```\n  a = 2\n  ```"), 0, 3, False),
+        (prose("See it.", "See [it](/a)."), prose("Read it.", "Read [it](/b)."), 1, 3, False),
+        (prose("One code `a`."), prose("Two code `a`."), 0, 3, True),
+    ],
+)
+def test_tolerance_of_the_simhash(
+    old: Block, new: Block, bits: int, most: int, passes: bool
+) -> None:
+    before, after = [LONG, old], [LONG, new]
+    words = tolerance_words(differ(("T", "T"), before, after), before, after, bits, most)
+    assert words == (f"within simhash_max_bits ({bits} of {most} bits)" if passes else "")
+
+
+@pytest.mark.parametrize(
+    ("titles", "before", "after"),
+    [
+        (("T", "U"), [LONG, SHORT], [LONG, SHORT, SHORT]),
+        (("T", "T"), [SHORT], [SHORT, prose("More.")]),  # short
+        (("T", "T"), [LONG], [SHORT]),  # short now
+        (("T", "T"), [SHORT], [LONG]),  # was short
+        (("T", "T"), [LONG, SHORT], [SHORT, LONG]),  # order
+    ],
+)
+def test_what_the_simhash_never_lets_pass(
+    titles: tuple[str, str], before: list[Block], after: list[Block]
+) -> None:
+    assert tolerance_words(differ(titles, before, after), before, after, 0, 64) == ""

@@ -184,6 +184,12 @@ def test_settings_that_cannot_be_used(settings: dict[str, Any], words: str) -> N
             ["FRESHCRAWL_MISSING_RUNS of the environment is not used"],
         ),
         ({"FRESHCRAWL_MISSING_RUNS": 5}, {}, {"FRESHCRAWL_MISSING_RUNS": "5"}, []),
+        (
+            {},
+            {"simhash_max_bits": 3},
+            {},
+            ["FRESHCRAWL_SIMHASH_MAX_BITS lets long pages differ in 3"],
+        ),
     ],
 )
 def test_settings_that_will_not_do_what_is_wanted(
@@ -198,6 +204,12 @@ def test_settings_that_will_not_do_what_is_wanted(
 
 def test_no_contact_is_needed_for_loopback() -> None:
     assert setting_checks(Settings(GOOD), Config(), [LOCAL], {}) == []
+
+
+def test_a_tolerance_of_one_site_is_warned_of() -> None:
+    tolerant = make_site({"url": "http://127.0.0.1/docs/", "name": "x", "simhash_max_bits": 2}, "")
+    [check] = setting_checks(Settings(GOOD), Config(), [LOCAL, tolerant], {})
+    assert check.what.startswith("simhash_max_bits of site x lets long pages differ in 2 bits")
 
 
 def test_a_site_that_cannot_be_read_is_named(tmp_path: Path) -> None:

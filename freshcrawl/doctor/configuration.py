@@ -103,6 +103,16 @@ def setting_checks(
             )
             for name in _shadowed(settings, env)
         ),
+        *(
+            (
+                True,
+                f"{where} lets long pages differ in {bits:g} bits of their simhash: most small "
+                "edits of their prose, a 'not' too, are then not published",
+                "better name the text that changes by itself, with volatile_patterns or drop, "
+                "and set it to 0",
+            )
+            for where, bits in _tolerances(config, sites)
+        ),
     ]
     return [warn("settings", what, advice) for holds, what, advice in found if holds]
 
@@ -120,6 +130,14 @@ def _shadowed(settings: BaseSettings, env: Mapping[str, str] = os.environ) -> li
     """Return our settings in the environment that have another value in the settings."""
     ours = sorted(name for name in env if name.startswith(PREFIX) and name in settings)
     return [name for name in ours if str(settings[name]) != env[name]]
+
+
+def _tolerances(config: Config, sites: Iterable[SiteConfig]) -> list[tuple[str, float]]:
+    """Return where a tolerance of the simhash is set, and its bits."""
+    name = "simhash_max_bits"
+    found = [(f"{name} of site {site.name}", site.policies.get(name, 0.0)) for site in sites]
+    everywhere = (f"{PREFIX}{name.upper()}", float(config.simhash_max_bits))
+    return [(where, bits) for where, bits in (everywhere, *found) if bits]
 
 
 def state_names(config: Config) -> tuple[list[str], list[Check]]:

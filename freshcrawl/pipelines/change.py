@@ -9,11 +9,17 @@ from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core import volatile
-from freshcrawl.core.changes import compare, content_digest, grade, links_digest
+from freshcrawl.core.changes import (
+    compare,
+    content_digest,
+    grade,
+    links_digest,
+    tolerance_words,
+)
 from freshcrawl.core.differences import differ
 from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.robots_meta import says_noindex
-from freshcrawl.core.simhash import simhash
+from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
 
 logger = logging.getLogger(__name__)
@@ -70,6 +76,11 @@ class ChangePipeline(RunComponent):
         item.difference = differ(titles, before, document.blocks, targets=shown_only)
         if item.verdict == Verdict.CHANGED:
             item.difference.grade = grade(published.simhash, item.simhash)
+            bits = hamming(published.simhash, item.simhash)
+            most = self.run.config.simhash_max_bits
+            words = tolerance_words(item.difference, before, document.blocks, bits, most)
+            if words:
+                item.verdict, item.difference.reason = Verdict.COSMETIC, words
         elif item.verdict == Verdict.LINKS_ONLY:
             item.difference.reason = "only link targets or anchors differ"
         else:
