@@ -73,6 +73,8 @@ class Config:
     """Shortest interval of the schedule."""
     missing_runs: int = 3
     """Runs in a row that must find a page unlisted before the site's policy decides."""
+    noise_days: float = 90.0
+    """Days after which a place that did not differ is no proven noise any more."""
     progress_secs: float = 30.0
     """Seconds between log lines of progress; 0: none."""
     publish_growth_ratio: float = 0.25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.config import ConfigError
@@ -14,6 +15,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
+from freshcrawl.noise_words import noise_lines, noise_of
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.stores.base import StoreError
@@ -38,7 +40,7 @@ WHY_SO_OFTEN = {
 
 
 def explain(
-    state: SiteState, url: str, now: float, policy: SchedulePolicy
+    state: SiteState, url: str, now: float, policy: SchedulePolicy, noise_expiry: float = math.inf
 ) -> dict[str, Any] | None:
     """Return what a site knows of a URL, or None if it does not know it.
 
@@ -69,6 +71,7 @@ def explain(
         "next_due": iso(due_at(record, staged, policy)),
         "due": is_due(record, staged, policy, now),
         **_published(state, key),
+        "noise": noise_of(state.records, key, now, noise_expiry),
         "staged": staged and _staged(staged),
     }
 
@@ -155,6 +158,7 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
         tokens = (page["difference"] or {}).get("tokens", ())
         words = changing_words({**page, "runs": page["churn"], "tokens": tokens})
         lines.append(f"  changes on every run: {words}")
+    lines += [f"  {line}" for line in noise_lines(page, now)]
     if page["etag"] or page["last_modified"]:
         lines.append(f"  ETag {page['etag'] or '-'}, Last-Modified {page['last_modified'] or '-'}")
     if page["staged"]:

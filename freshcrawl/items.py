@@ -11,6 +11,7 @@ from freshcrawl.core.pages import Document, Verdict
 if TYPE_CHECKING:
     from freshcrawl.core.differences import Difference
     from freshcrawl.core.evidence import Finding
+    from freshcrawl.core.noise import Judgement
 
 
 class Outcome(StrEnum):
@@ -72,6 +73,8 @@ class PageItem:
     """Absolute URLs that the page links to."""
     difference: Difference | None = field(default=None, repr=False)
     """How the body differs from the published text, from ChangePipeline."""
+    noise: Judgement | None = field(default=None, repr=False)
+    """What is known of the page's noise after this fetch, from ChangePipeline."""
     verdict: str = ""
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None

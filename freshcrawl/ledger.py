@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
+from freshcrawl.noise_memory import NoiseMemory
 from freshcrawl.staging import blocks_in
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ class Ledger:
     """
 
     def __init__(self, state: SiteState, now: float) -> None:
-        self._state = state
-        self._records = state.records
+        self._state, self._records = state, state.records
         self._dirty: set[str] = set()
         self.pages: dict[str, PageRecord] = state.pages()
         self.listings = Listings(state.sources())
+        self.noise = NoiseMemory(state.records)
         self.staged: dict[str, Staged] = {}
         """Staged work without its bulk."""
         self.generation = 0
@@ -179,6 +180,7 @@ class Ledger:
         changes: dict[str, Any] = {"status": page.status}
         if page.status != Status.LIVE:
             changes |= NO_VALIDATORS
+            self.noise.drop(page.key)
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
         self.set(page.key, **changes)
@@ -209,6 +211,7 @@ class Ledger:
             self._records.put(f"page:{key}", self.pages[key].to_json())
         self._dirty.clear()
         self._put_listings(report.started_at)
+        self.noise.save()
         self._records.put(f"run:{report.run_id}", report.to_json())
         self._records.put("meta:site", site.to_json())
         for name in [name for name, _ in self._records.items("run:")][:-RUNS_KEPT]:

@@ -34,7 +34,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     changes: dict[str, Any] = {
         "reason": finding.reason,
         "missing_runs": finding.missing_runs,
-        **_validators(run, item),
+        **_validators(run, item, record),
         **_churn(run, record, item, verdict, before),
     }
     if item.outcome in BODIES:
@@ -62,11 +62,21 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         if not run.ledger.is_live(item.key) and finding.status != Status.LIVE:
             changes |= {"status": finding.status, "alias_of": finding.alias_of}
     run.checked(item.key, verdict, count_as=count_as, **changes)
+    _learn(run, item, verdict)
     _list(run, item, verdict)
     if finding.status == Status.GONE:
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
         run.ledger.recheck_aliases_of(item.key)
+
+
+def _learn(run: Run, item: PageItem, verdict: str) -> None:
+    """Keep what a body says of the page's noise."""
+    memory = run.ledger.noise
+    if item.noise is not None and verdict in ANSWERED:
+        memory.learn(item.key, item.noise, item.fetched_at, run.noise.expiry)
+    elif verdict == Verdict.UNCHANGED:
+        memory.settle(item.key)
 
 
 def _list(run: Run, item: PageItem, verdict: str) -> None:
@@ -86,7 +96,7 @@ def _list(run: Run, item: PageItem, verdict: str) -> None:
         run.ledger.set(item.key, **NO_VALIDATORS)
 
 
-def _validators(run: Run, item: PageItem) -> dict[str, Any]:
+def _validators(run: Run, item: PageItem, record: PageRecord) -> dict[str, Any]:
     """Return what an outcome says of the page's validators."""
     if item.outcome == Outcome.NOT_MODIFIED:
         fresh = {"etag": item.etag, "last_modified": item.last_modified}
@@ -95,12 +105,12 @@ def _validators(run: Run, item: PageItem) -> dict[str, Any]:
         return {}
     if _keeps_published(run, item):
         # The validators of the published text stay; these would be of a text that nobody has.
-        known = run.ledger.pages[item.key].recipe == run.recipe
+        known = record.recipe == run.recipe
         return {} if known else {**NO_VALIDATORS, "recipe": run.recipe}
     via = "" if item.url == item.cited_url else item.url
     place = {"url": item.cited_url, "via": via}
     if item.by_headers or item.rendered or not (item.etag or item.last_modified):
-        return {**place, **NO_VALIDATORS}
+        return {**place, **NO_VALIDATORS, "recipe": run.recipe}
     return {
         **place,
         "etag": item.etag,
@@ -127,7 +137,8 @@ def _churn(
 def _keeps_published(run: Run, item: PageItem) -> bool:
     """Tell a body of another text, in place of which the published one stays."""
     published = run.ledger.published.get(item.key)
-    other = published is not None and published.digest != item.digest
+    version = item.digest + item.links_digest
+    other = published is not None and published.version != version
     return other and item.verdict == Verdict.COSMETIC
 
 

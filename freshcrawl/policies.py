@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.guards import GuardPolicy
+from freshcrawl.core.noise import NoiseRules
 from freshcrawl.core.schedule import SchedulePolicy
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ def schedule_policy(config: Config) -> SchedulePolicy:
         config.max_age_secs,
         config.guard_confirm_hours * 3_600,
     )
+
+
+def noise_rules(config: Config) -> NoiseRules:
+    """Return when noise is forgotten, and when a value that stays is none."""
+    return NoiseRules(config.min_interval_secs, config.noise_days * 86_400)
 
 
 def guard_policy(config: Config) -> GuardPolicy:

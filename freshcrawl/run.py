@@ -17,7 +17,7 @@ from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import is_due, reschedule
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
-from freshcrawl.policies import schedule_policy
+from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
 from freshcrawl.rescoping import rescope
@@ -59,6 +59,7 @@ class Run:
         self.dry_run = dry_run
         self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
         self.schedule = schedule_policy(config)
+        self.noise = noise_rules(config)
         now = clock()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         run_id = f"{stamp}-{secrets.token_hex(2)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -15,7 +15,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.urls import url_key
 from freshcrawl.explanation import explain, page_lines
-from freshcrawl.policies import schedule_policy
+from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.state import open_for_reading
 from freshcrawl.unknown_pages import why_unknown
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from freshcrawl.config import Config
+    from freshcrawl.state import SiteState
 
 
 class Command(ScrapyCommand):
@@ -57,7 +58,7 @@ class Command(ScrapyCommand):
         now = make_clock(config.clock_offset_secs)()
         waiting = cli.never_crawled(config, opts.site)
         pages, code = ([], cli.OK) if opts.site and waiting else cli.each_state(
-            config, opts.site, lambda state, own: explain(state, url, now, schedule_policy(own))
+            config, opts.site, lambda state, own: _explained(state, url, now, own)
         )  # fmt: skip
         found = [page for page in pages if page is not None]
         if opts.json:
@@ -68,6 +69,11 @@ class Command(ScrapyCommand):
             reason = unknown(config, url, opts.site)
             print(f"freshcrawl: {url} is not known to any site: {reason}", file=sys.stderr)
         return code if found else cli.ERROR
+
+
+def _explained(state: SiteState, url: str, now: float, config: Config) -> dict[str, Any] | None:
+    expiry = noise_rules(config).expiry
+    return explain(state, url, now, schedule_policy(config), expiry)
 
 
 def unknown(config: Config, url: str, only: str) -> str:

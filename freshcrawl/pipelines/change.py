@@ -8,7 +8,7 @@ from typing import Any
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
-from freshcrawl.core import volatile
+from freshcrawl.core import noise, volatile
 from freshcrawl.core.changes import (
     compare,
     content_digest,
@@ -21,6 +21,7 @@ from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
+from freshcrawl.noise_check import check_noise
 
 logger = logging.getLogger(__name__)
 
@@ -71,9 +72,16 @@ class ChangePipeline(RunComponent):
         before = self.run.ledger.published_blocks(item.key)
         if before is None:
             return
+        found = None
+        if item.verdict != Verdict.COSMETIC:
+            found = item.noise = check_noise(self.run, item, document.blocks, published, before)
+        if found and found.noise:
+            item.verdict = Verdict.COSMETIC
         shown_only = item.verdict != Verdict.CHANGED
         titles = (published.title, item.title)
         item.difference = differ(titles, before, document.blocks, targets=shown_only)
+        if found and (why := noise.reason(found)):
+            item.difference.reason = why
         if item.verdict == Verdict.CHANGED:
             item.difference.grade = grade(published.simhash, item.simhash)
             bits = hamming(published.simhash, item.simhash)
@@ -83,7 +91,7 @@ class ChangePipeline(RunComponent):
                 item.verdict, item.difference.reason = Verdict.COSMETIC, words
         elif item.verdict == Verdict.LINKS_ONLY:
             item.difference.reason = "only link targets or anchors differ"
-        else:
+        elif not found:
             item.difference.reason = "only what volatile_patterns match differs"
 
     def _not_modified(self, item: PageItem) -> None:

@@ -1,0 +1,52 @@
+"""A fetched body against the published one and the memory of noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freshcrawl.core import volatile
+from freshcrawl.core.changes import content_digest, links_digest
+from freshcrawl.core.noise import Check, Judgement, judge
+from freshcrawl.core.noise_places import find_spots, skeletons
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from freshcrawl.core.noise_places import Spot
+    from freshcrawl.core.pages import Block, Published
+    from freshcrawl.items import PageItem
+    from freshcrawl.run import Run
+
+
+def check_noise(
+    run: Run, item: PageItem, blocks: Sequence[Block], published: Published, before: Sequence[Block]
+) -> Judgement:
+    """Return whether a live page differs from what is published in proven noise only.
+
+    ``blocks`` are those of the fetched body, ``before`` those that are
+    published. Any thread may call; nothing is kept by it.
+    """
+    memory, patterns = run.ledger.noise, run.site.volatile_patterns
+    if patterns:
+        blocks = volatile.for_comparison(blocks, patterns)
+        before = volatile.for_comparison(before, patterns)
+    known, spots = memory.page(item.key), _spots(item, blocks, published, before)
+    check = Check(
+        item.fetched_at,
+        published.changed_at,
+        spots,
+        frozenset(skeletons(blocks) if known else ()),
+        observe=run.ledger.pages[item.key].recipe == run.recipe,
+    )
+    return judge(check, known, memory.site, run.noise)
+
+
+def _spots(
+    item: PageItem, blocks: Sequence[Block], published: Published, before: Sequence[Block]
+) -> list[Spot] | None:
+    """Return where the body differs; None if URL, canonical page or title do, or any content."""
+    # With the published blocks in place of the fetched ones, it would be the published version.
+    version = content_digest(item.title, before) + links_digest(
+        item.cited_url, item.canonical, before
+    )
+    return find_spots(before, blocks) if version == published.version else None
