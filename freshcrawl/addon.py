@@ -10,6 +10,7 @@ from freshcrawl.credentials import SiteHeadersMiddleware
 from freshcrawl.extensions import RunExtension
 from freshcrawl.middlewares import FreshnessMiddleware
 from freshcrawl.pipelines import (
+    BoilerplatePipeline,
     ChangePipeline,
     IndexPipeline,
     NormalizePipeline,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PIPELINES = {
     NormalizePipeline: 100,
+    BoilerplatePipeline: 200,
     ChangePipeline: 300,
     PresencePipeline: 350,
     IndexPipeline: 400,

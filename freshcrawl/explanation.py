@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.config import ConfigError
+from freshcrawl.core.boilerplate import BODY
 from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
 from freshcrawl.core.guards import WAITS, too_many
@@ -18,6 +19,7 @@ from freshcrawl.core.words import ago, count, when
 from freshcrawl.noise_words import noise_lines, noise_of
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
+from freshcrawl.staging import Content
 from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import amount, changing_words, pairs_words, release_command
 
@@ -123,12 +125,16 @@ def _published(state: SiteState, key: str) -> dict[str, Any]:
     snapshot = state.corpus.snapshot()
     try:
         page = snapshot.page(key)
+        kept = state.corpus.get_content(page.content) if page and page.content else None
+        content = Content.read(kept) if kept else None
         return {
             "last_changed": iso(page.changed_at) if page else None,
             "indexed_at": iso(snapshot.published_at(page.from_gen)) if page else None,
             "title": page.title if page else "",
             "content_digest": page.digest if page else "",
             "chunks": sum(1 for _ in snapshot.chunks(key)),
+            "left_out": len(content.left_out) if content else 0,
+            "boilerplate": state.boilerplate().version,
         }
     finally:
         snapshot.close()
@@ -151,6 +157,8 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
     if page["stale_reason"]:
         lines.append(f"  stale: {page['stale_reason']}")
     lines += [f"  {line}" for line in (*_listed(page, now), *_checks(page, now))]
+    if page["generator"]:
+        lines.append(f"  {_reading(page)}")
     lines.append(f"  {schedule_words(page, now)}")
     if page["difference"]:
         lines.append(f"  {_difference_words(page['difference'], now)}")
@@ -164,6 +172,17 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
     if page["staged"]:
         lines.append(f"  {_waiting(page['site'], page['staged'])}")
     return lines
+
+
+def _reading(page: Mapping[str, Any]) -> str:
+    """Return how the main content was found, and what of it is not the page's own."""
+    if page["generator"] != BODY:
+        return f"main content found by the rule {page['generator']}"
+    words = "no main element known, so the whole body"
+    if not page["boilerplate"]:
+        return f"{words}; the site has no boilerplate that is left out"
+    left_out = f"{count(page['left_out'], 'block')} left out as site boilerplate"
+    return f"{words}; {left_out} (list {page['boilerplate']})"
 
 
 def _listed(page: Mapping[str, Any], now: float) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from freshcrawl import tally
+from freshcrawl import boilerplate, tally
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.failures import log_failure
@@ -180,6 +180,9 @@ class RunExtension:
         tally.count_unlisted(run)
         tally.reject_collapsing(run)
         tally.resolve_canonicals(run)
+        # After bodies that are no content were dropped, before guards count what changed.
+        if reason != STOPPED:
+            await boilerplate.settle(run)
         keys = tally.release(run)
         run.commit()
         # Asked to stop, a run must not embed for minutes: what is staged is the next run's.

@@ -75,6 +75,8 @@ class PageItem:
     """How the body differs from the published text, from ChangePipeline."""
     noise: Judgement | None = field(default=None, repr=False)
     """What is known of the page's noise after this fetch, from ChangePipeline."""
+    published_stays: bool = False
+    """The published text stays in place of this one, which differs in nothing that counts."""
     verdict: str = ""
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
 from freshcrawl.noise_memory import NoiseMemory
-from freshcrawl.staging import blocks_in
+from freshcrawl.staging import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from freshcrawl.core.boilerplate import Boilerplate
     from freshcrawl.core.pages import Block
     from freshcrawl.core.report import RunReport
     from freshcrawl.sites import SiteConfig
@@ -40,6 +41,7 @@ class Ledger:
         self.noise = NoiseMemory(state.records)
         self.staged: dict[str, Staged] = {}
         """Staged work without its bulk."""
+        self.boilerplate = state.boilerplate()
         self.generation = 0
         self.published: dict[str, Published] = {}
         self._load_published()
@@ -106,9 +108,14 @@ class Ledger:
 
     def published_blocks(self, key: str) -> list[Block] | None:
         """Return the blocks of a page as published, None if not kept. Any thread may call."""
+        content = self.published_content(key)
+        return content.shown_blocks() if content else None
+
+    def published_content(self, key: str) -> Content | None:
+        """Return what is kept of a page as published, None if nothing. Any thread may call."""
         page = self.published[key]
         content = self._state.corpus.get_content(page.content) if page.content else None
-        return blocks_in(content) if content else None
+        return Content.read(content) if content else None
 
     def published_chunks(self) -> int:
         """Return how many passages are in the answers now."""
@@ -132,11 +139,21 @@ class Ledger:
             entry.held = before.held
             entry.held_runs = [*before.held_runs, *again][-HELD_RUNS_KEPT:]
         entry.run_id = run_id
+        self.restage(entry)
+
+    def restage(self, entry: Staged) -> None:
+        """Keep staged work as it is, in place of what was staged of its page."""
         row = entry.to_json()
         bulk = {name: row.pop(name) for name in BULK if name in row}
         self.staged[entry.key] = Staged.from_json(row)
         self._records.put(f"staged:{entry.key}", row)
         self._records.put(f"work:{entry.key}", bulk)
+
+    def keep_boilerplate(self, learned: Boilerplate) -> None:
+        """Keep what the site's pages have in common durably, with the next commit."""
+        if learned != self.boilerplate:
+            self.boilerplate = learned
+            self._records.put("meta:boilerplate", learned.to_json())
 
     def holds_same(self, entry: Staged) -> bool:
         """Tell whether a guard holds the same change of this page already."""

@@ -103,7 +103,7 @@ def _validators(run: Run, item: PageItem, record: PageRecord) -> dict[str, Any]:
         return {name: value for name, value in fresh.items() if value}
     if item.document is None and not _keeps_out(run, item):
         return {}
-    if _keeps_published(run, item):
+    if item.published_stays:
         # The validators of the published text stay; these would be of a text that nobody has.
         known = record.recipe == run.recipe
         return {} if known else {**NO_VALIDATORS, "recipe": run.recipe}
@@ -133,13 +133,6 @@ def _churn(
         return {"churn": 0}
     return {"churn": record.churn + 1}
 
-
-def _keeps_published(run: Run, item: PageItem) -> bool:
-    """Tell a body of another text, in place of which the published one stays."""
-    published = run.ledger.published.get(item.key)
-    version = item.digest + item.links_digest
-    other = published is not None and published.version != version
-    return other and item.verdict == Verdict.COSMETIC
 
 
 def _keeps_out(run: Run, item: PageItem) -> bool:

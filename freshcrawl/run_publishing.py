@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread
 
+from freshcrawl.core.boilerplate import BODY
 from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.stores.base import StoreError
@@ -46,18 +47,19 @@ class RunPublishing:
         """Return the pages that may be published before the tally.
 
         Never-published ones only, as no guard is about them; without a
-        canonical link, which the tally must see; and none that this run may
-        still fetch, so that nothing newer is staged while they are published.
+        canonical link, which the tally must see; none whose site boilerplate
+        this run may still learn; and none that this run may still fetch, so
+        that nothing newer is staged while they are published.
         """
         if not self._between or self._task is not None or self._run.stopping:
             return []
-        run, ledger = self._run, self._run.ledger
+        run, ledger, run_id = self._run, self._run.ledger, self._run.report.run_id
         return sorted(
             key
             for key, entry in ledger.staged.items()
             if key not in ledger.published
             and not entry.canonical
-            and (entry.run_id == run.report.run_id or run.take_out(key))
+            and (entry.generator != BODY if entry.run_id == run_id else run.take_out(key))
         )
 
     async def _publish_between(self, keys: list[str]) -> None:

@@ -6,11 +6,22 @@ import base64
 import hashlib
 import json
 import zlib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
-from freshcrawl.core import evidence
+from freshcrawl.core import boilerplate, evidence
 from freshcrawl.core.chunks import chunk_page
-from freshcrawl.core.pages import Block, Chunk, Document, Edit, Published, Staged, Status, Verdict
+from freshcrawl.core.pages import (
+    Block,
+    Chunk,
+    Document,
+    Edit,
+    JsonRecord,
+    Published,
+    Staged,
+    Status,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +50,9 @@ def staged_content(
         title=item.title,
         simhash=item.simhash,
         canonical=item.canonical,
-        blocks=pack_blocks(document.blocks),
+        generator=document.generator,
+        left_out=sorted(document.left_out),
+        blocks=pack_blocks(boilerplate.whole(document.blocks, document.left_out)),
         body=pack(item.body),
         chunks=[chunk.to_json() for chunk in chunks],
     )
@@ -98,10 +111,13 @@ def _content_name(staged: Staged) -> str:
 
 
 def content_of(staged: Staged) -> bytes:
-    """Return what is kept of a page's content: JSON with its blocks and its body."""
+    """Return what is kept of a page's content: JSON with all of its blocks and its body."""
     return json.dumps(
         {
             "url": staged.url,
+            "canonical": staged.canonical,
+            "generator": staged.generator,
+            "left_out": staged.left_out,
             "blocks": json.loads(unpack(staged.blocks)),
             "body": unpack(staged.body),
         },
@@ -109,10 +125,29 @@ def content_of(staged: Staged) -> bytes:
     ).encode("utf-8", "surrogatepass")
 
 
-def blocks_in(content: bytes) -> list[Block]:
-    """Return the blocks in kept content (``content_of``)."""
-    blocks = json.loads(content.decode("utf-8", "surrogatepass"))["blocks"]
-    return [Block.from_json(block) for block in blocks]
+@dataclass(slots=True)
+class Content(JsonRecord):
+    """Kept content of a page (``content_of``); ``blocks`` are all, as JSON has them."""
+
+    url: str
+    body: str = ""
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    canonical: str = ""
+    generator: str = ""
+    left_out: list[int] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, content: bytes) -> Self:
+        """Return what ``content_of`` made."""
+        return cls.from_json(json.loads(content.decode("utf-8", "surrogatepass")))
+
+    def all_blocks(self) -> list[Block]:
+        """Return the blocks, those that are site boilerplate too."""
+        return [Block.from_json(block) for block in self.blocks]
+
+    def shown_blocks(self) -> list[Block]:
+        """Return the blocks that are published."""
+        return boilerplate.without(self.all_blocks(), self.left_out)
 
 
 def pack(text: str) -> str:
@@ -125,6 +160,11 @@ def unpack(packed: str) -> str:
     if not packed:
         return ""
     return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass")
+
+
+def unpack_blocks(packed: str) -> list[Block]:
+    """Return the blocks of ``pack_blocks``."""
+    return [Block.from_json(block) for block in json.loads(unpack(packed) or "[]")]
 
 
 def pack_blocks(blocks: Sequence[Block]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.misc import load_object
 
 from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.boilerplate import Boilerplate
 from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import PageRecord, Staged
 from freshcrawl.core.report import RunReport
@@ -66,6 +67,10 @@ class SiteState:
     def site_table(self) -> dict[str, Any] | None:
         """Return the table that makes the site's SiteConfig, as of its last run."""
         return self.records.get("meta:site")
+
+    def boilerplate(self) -> Boilerplate:
+        """Return what the site's pages have in common, as of the last run that learned it."""
+        return Boilerplate.from_json(self.records.get("meta:boilerplate") or {})
 
     def close(self) -> None:
         """Close the stores and release the lock."""

@@ -14,6 +14,8 @@ from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from freshcrawl.run import Run
 
 DAY = 86_400.0
@@ -101,21 +103,12 @@ def reject_collapsing(run: Run) -> None:
 
 def release(run: Run) -> list[str]:
     """Return the keys of staged work that may be published; mark and report the rest as held."""
-    policy, ledger = guard_policy(run.config), run.ledger
-    moves = Counter(entry.alias_of for entry in ledger.staged.values() if entry.alias_of)
-    classes = {
-        key: _class_of(run, entry, moves[entry.alias_of])
-        for key, entry in ledger.staged.items()
-        if not _waits(run, entry)
-    }
-    tripped = _tripped(run, Counter(classes.values()), policy)
+    ledger, classes = run.ledger, classes_of(run)
+    tripped = _tripped(run, Counter(classes.values()), guard_policy(run.config))
     free = []
     for key, kind in classes.items():
-        held = tripped.get(kind)
         entry = ledger.staged[key]
-        hold = held is not None and not guards.released(held, entry.held_runs, policy)
-        # Held before and not found again in this run: no newer evidence, no release.
-        hold = hold or (bool(entry.held) and entry.run_id != run.report.run_id)
+        hold = _holds(run, entry, tripped.get(kind))
         if not hold:
             free.append(key)
             run.report.released += bool(entry.held)
@@ -127,6 +120,43 @@ def release(run: Run) -> list[str]:
     if run.report.held and not run.report.held_reasons:
         run.report.held_reasons = ["found by an earlier run, and not again by this one"]
     return sorted(free)
+
+
+def classes_of(run: Run) -> dict[str, str]:
+    """Return the guard class of all staged work that can be judged, by key."""
+    moves = Counter(entry.alias_of for entry in run.ledger.staged.values() if entry.alias_of)
+    return {
+        key: _class_of(run, entry, moves[entry.alias_of])
+        for key, entry in run.ledger.staged.items()
+        if not _waits(run, entry)
+    }
+
+
+def leaving(run: Run) -> set[str]:
+    """Return the keys of pages that leave the answers with this run, as no guard holds them."""
+    classes, staged = classes_of(run), run.ledger.staged
+    tripped = _tripped(run, Counter(classes.values()), guard_policy(run.config))
+    return {
+        key
+        for key, kind in classes.items()
+        if staged[key].status != Status.LIVE and not _holds(run, staged[key], tripped.get(kind))
+    }
+
+
+def holds_changes(run: Run, changed: Collection[str]) -> bool:
+    """Tell whether the guard would hold any of the changes if these were all there are."""
+    policy, ledger = guard_policy(run.config), run.ledger
+    held = guards.tripped(guards.CHANGES, len(changed), ledger.live_count(), policy)
+    return any(_holds(run, ledger.staged[key], held) for key in changed)
+
+
+def _holds(run: Run, entry: Staged, held: guards.Held | None) -> bool:
+    """Tell whether staged work is held, given the guard of its class if that trips."""
+    policy = guard_policy(run.config)
+    if held is not None and not guards.released(held, entry.held_runs, policy):
+        return True
+    # Held before and not found again in this run: no newer evidence, no release.
+    return bool(entry.held) and entry.run_id != run.report.run_id
 
 
 def _tripped(run: Run, count: Counter[str], policy: guards.GuardPolicy) -> dict[str, guards.Held]:

@@ -29,12 +29,16 @@ def content_digest(title: str, blocks: Sequence[Block]) -> str:
     return _digest([title, *(block.plain for block in blocks)])
 
 
-def links_digest(url: str, canonical: str, blocks: Sequence[Block]) -> str:
-    """Return the sha256 (hex) of what is shown but not compared: URL, targets and anchors.
+def links_digest(
+    url: str, canonical: str, blocks: Sequence[Block], left_out: Sequence[str] = ()
+) -> str:
+    """Return the sha256 (hex) of what is kept but not compared: URL, targets and anchors.
 
-    ``canonical`` is the key of the page that this one says it is a copy of.
+    ``canonical`` is the key of the page that this one says it is a copy of,
+    ``left_out`` has the fingerprints of its blocks that are site boilerplate.
     """
-    return _digest([url, canonical, *(f"{block.anchor}\n{block.text}" for block in blocks)])
+    shown = (f"{block.anchor}\n{block.text}" for block in blocks)
+    return _digest([url, canonical, *shown, *left_out])
 
 
 def _digest(parts: Sequence[str]) -> str:

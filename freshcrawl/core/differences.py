@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TITLE = "title"
 """Kind of the page's title among the kinds that differ."""
+LINKS_ONLY = "only link targets or anchors differ"
+VOLATILE_ONLY = "only what volatile_patterns match differs"
 
 
 @dataclass(slots=True)

@@ -54,9 +54,9 @@ def too_many(kind: str) -> str:
 def work_class(staged: Staged, live: bool) -> str:
     """Return the guard class of a staged change: removals, changes or "" (never held).
 
-    New pages take nothing away, and new link targets change no text.
+    New pages take nothing away, and new link targets or site boilerplate change no text.
     """
-    if not live or staged.verdict == Verdict.LINKS_ONLY:
+    if not live or staged.verdict in {Verdict.LINKS_ONLY, Verdict.COSMETIC}:
         return ""
     return CHANGES if staged.status == Status.LIVE else REMOVALS
 

@@ -162,6 +162,8 @@ class Document:
 
     title: str = ""
     blocks: list[Block] = field(default_factory=list)
+    left_out: dict[int, Block] = field(default_factory=dict)
+    """Blocks that are none of the page's own, by their place among all (site boilerplate)."""
     links: list[str] = field(default_factory=list)
     """Absolute URLs of all ``a href`` of the whole page, in order, without repeats."""
     canonical: str = ""
@@ -266,8 +268,12 @@ class Staged(JsonRecord):
     canonical: str = ""
     """Key named by ``rel=canonical`` if it is another one."""
     alias_of: str = ""
+    generator: str = ""
+    """Name of the rule that found the main content, ``body`` for none."""
+    left_out: list[int] = field(default_factory=list)
+    """Places of those blocks that are site boilerplate: kept, but not shown."""
     blocks: str = ""
-    """JSON list of blocks, zlib, base64."""
+    """JSON list of all blocks, zlib, base64."""
     body: str = ""
     """Fetched body, zlib, base64 (for re-extraction)."""
     chunks: list[dict[str, Any]] = field(default_factory=list)

@@ -74,6 +74,8 @@ class RunReport(JsonRecord):
     """Those of them that were in the answers and leave."""
     rejected: int = 0
     failed: int = 0
+    remade: int = 0
+    """Published pages that are made anew from what is kept of them."""
     chunks_embedded: int = 0
     chunks_reused: int = 0
     chunks_removed: int = 0

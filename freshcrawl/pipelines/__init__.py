@@ -1,8 +1,15 @@
-"""Item pipelines, thin over ``core``: normalise, compare, judge presence, stage for the index."""
+"""Item pipelines, thin over ``core``: normalise, part, compare, judge, stage."""
 
+from freshcrawl.pipelines.boilerplate import BoilerplatePipeline
 from freshcrawl.pipelines.change import ChangePipeline
 from freshcrawl.pipelines.index import IndexPipeline
 from freshcrawl.pipelines.normalize import NormalizePipeline
 from freshcrawl.pipelines.presence import PresencePipeline
 
-__all__ = ["ChangePipeline", "IndexPipeline", "NormalizePipeline", "PresencePipeline"]
+__all__ = [
+    "BoilerplatePipeline",
+    "ChangePipeline",
+    "IndexPipeline",
+    "NormalizePipeline",
+    "PresencePipeline",
+]

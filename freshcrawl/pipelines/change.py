@@ -9,6 +9,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core import noise, volatile
+from freshcrawl.core.boilerplate import BODY, FRAME_ONLY, prints_of
 from freshcrawl.core.changes import (
     compare,
     content_digest,
@@ -16,7 +17,7 @@ from freshcrawl.core.changes import (
     links_digest,
     tolerance_words,
 )
-from freshcrawl.core.differences import differ
+from freshcrawl.core.differences import LINKS_ONLY, VOLATILE_ONLY, differ
 from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
@@ -65,34 +66,40 @@ class ChangePipeline(RunComponent):
             blocks = volatile.for_comparison(blocks, patterns)
             document.blocks = volatile.for_display(document.blocks, patterns)
         item.digest = content_digest(item.title, blocks)
-        item.links_digest = links_digest(item.cited_url, item.canonical, blocks)
+        prints = prints_of(document.left_out.values())
+        item.links_digest = links_digest(item.cited_url, item.canonical, blocks, prints)
 
     def _differ(self, item: PageItem, document: Document, published: Published) -> None:
-        """Fill in how a body differs from the published text, where that is kept."""
+        """Fill in how a body differs from the published text, where that is kept.
+
+        What differs in a way that is no change becomes cosmetic.
+        """
         before = self.run.ledger.published_blocks(item.key)
         if before is None:
             return
-        found = None
-        if item.verdict != Verdict.COSMETIC:
-            found = item.noise = check_noise(self.run, item, document.blocks, published, before)
-        if found and found.noise:
-            item.verdict = Verdict.COSMETIC
-        shown_only = item.verdict != Verdict.CHANGED
-        titles = (published.title, item.title)
-        item.difference = differ(titles, before, document.blocks, targets=shown_only)
-        if found and (why := noise.reason(found)):
-            item.difference.reason = why
-        if item.verdict == Verdict.CHANGED:
-            item.difference.grade = grade(published.simhash, item.simhash)
+        titles, changed = (published.title, item.title), item.verdict == Verdict.CHANGED
+        difference = differ(titles, before, document.blocks, targets=not changed)
+        item.difference = difference
+        if item.verdict == Verdict.COSMETIC:
+            difference.reason = VOLATILE_ONLY
+            return
+        if item.verdict == Verdict.LINKS_ONLY:
+            difference.reason = LINKS_ONLY
+            framed = before == document.blocks and item.cited_url == published.url
+            if document.generator == BODY and framed:
+                item.verdict, difference.reason = Verdict.COSMETIC, FRAME_ONLY
+                return
+        item.noise = check_noise(self.run, item, document.blocks, published, before)
+        difference.reason = noise.reason(item.noise) or difference.reason
+        words = ""
+        if changed and not item.noise.noise:
+            difference.grade = grade(published.simhash, item.simhash)
             bits = hamming(published.simhash, item.simhash)
             most = self.run.config.simhash_max_bits
-            words = tolerance_words(item.difference, before, document.blocks, bits, most)
-            if words:
-                item.verdict, item.difference.reason = Verdict.COSMETIC, words
-        elif item.verdict == Verdict.LINKS_ONLY:
-            item.difference.reason = "only link targets or anchors differ"
-        elif not found:
-            item.difference.reason = "only what volatile_patterns match differs"
+            words = tolerance_words(difference, before, document.blocks, bits, most)
+            difference.reason = words or difference.reason
+        if item.noise.noise or words:
+            item.verdict, item.published_stays = Verdict.COSMETIC, True
 
     def _not_modified(self, item: PageItem) -> None:
         if not self.run.validators(item.key, item.url):

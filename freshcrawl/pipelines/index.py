@@ -39,11 +39,15 @@ class IndexPipeline(RunComponent):
     async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:
         if finding.status != Status.LIVE:
             return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
-        if item.verdict not in CONTENT or item.document is None:
+        if item.document is None or item.published_stays:
             return None
-        changed_at = item.fetched_at
-        if item.verdict == Verdict.LINKS_ONLY:
-            changed_at = self.run.ledger.published[item.key].changed_at
+        changed_at, published = item.fetched_at, self.run.ledger.published.get(item.key)
+        reframed = False
+        if published is not None and item.verdict in {Verdict.LINKS_ONLY, Verdict.COSMETIC}:
+            changed_at = published.changed_at
+            reframed = published.version != item.digest + item.links_digest
+        if item.verdict not in CONTENT and not reframed:
+            return None
         return await run_in_thread(
             staged_content, item, item.document, self.run.embedder(), changed_at
         )
