@@ -2,8 +2,10 @@
 
 ``python -m benchmarks.boilerplate`` prints the tables of ``docs/benchmarks/boilerplate.md``. Each
 page is read twice: as it is, where its generator's main element gives the true text, and with
-that element unknown, so that the whole body is taken. Words are counted as multisets: recall is
-the share of the true words that are there, leak the share of the words there that are not true.
+that element unknown, so that the whole body is taken. For the second reading all that is outside
+of the main element loses its classes, ids and roles, and becomes divs, as on a site of a theme
+that nobody has seen. Words are counted as multisets: recall is the share of the true words that
+are there, leak the share of the words there that are not true.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from unittest.mock import patch
 from freshcrawl.core.boilerplate import find, learn, page_prints, without
 from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.extract import extract
-from freshcrawl.extract.selectors import BODY
+from freshcrawl.extract.selectors import BODY, find_main
 from freshcrawl.pipelines.normalize import page_title
 from freshcrawl.staging import Content, content_of, pack, pack_blocks
 from tests.support.corpora import corpus
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 CORPORA = (
     ("lxml", "6.0.2"), ("alembic", "1.16.5"), ("mako", "1.3.10"), ("sqlalchemy", "2.0.44"),
 )  # fmt: skip
-MAX_PAGES = 250
+MAX_PAGES = 100
+NAMES = ("class", "id", "role", "aria-label", "aria-hidden")
+FRAME_TAGS = frozenset({"nav", "header", "footer", "aside", "main", "section", "article"})
 WORD = re.compile(r"\w+")
 
 
@@ -59,13 +63,24 @@ def words(blocks: Sequence[Block]) -> Counter[str]:
 
 
 def whole_body(html: bytes, url: str) -> Document:
-    """Return a page as it is read where no main element is known."""
+    """Return a page as it is read where no main element is known, nor anything of its frame."""
 
     def body(root: Element) -> tuple[Element | None, Rule]:
+        main, _ = find_main(root)
+        for el in [] if main is None else _outside(root, main):
+            for name in NAMES:
+                el.attrib.pop(name, None)
+            if el.tag in FRAME_TAGS:
+                el.tag = "div"
         return root.find(".//body"), BODY
 
     with patch("freshcrawl.extract.document.find_main", body):
         return extract(html, url)
+
+
+def _outside(root: Element, main: Element) -> list[Element]:
+    inside = set(main.iter())
+    return [el for el in root.iter() if el not in inside and isinstance(el.tag, str)]
 
 
 def read(folder: Path) -> Iterator[Page]:
@@ -89,15 +104,15 @@ def score(truth: Counter[str], found: Counter[str]) -> tuple[float, float]:
 
 def row(name: str, pages: Sequence[Page], known: Sequence[str]) -> str:
     """Return the line of a corpus."""
-    before, after, worst, left_out, emptied = [], [], (100.0, ""), 0, 0
+    before, after, worst, left_out, emptied = [], [], (0.0, ""), 0, 0
     truth, body, rest = Counter[str](), Counter[str](), Counter[str]()
     for page in pages:
         places = find(page.blocks, frozenset(known))
         shown = words(without(page.blocks, places))
         before.append(score(page.truth, words(page.blocks)))
         after.append(score(page.truth, shown))
-        lost = after[-1][0] - before[-1][0] + 100
-        worst = min(worst, (lost, page.name))
+        loss = before[-1][0] - after[-1][0]
+        worst = max(worst, (loss, page.name))
         left_out += len(places)
         emptied += not shown
         tagged = ((truth, page.truth), (body, words(page.blocks)), (rest, shown))
@@ -105,7 +120,7 @@ def row(name: str, pages: Sequence[Page], known: Sequence[str]) -> str:
             total.update({f"{page.name} {word}": count for word, count in counts.items()})
     cells = [*score(truth, body), *score(truth, rest)]
     numbers = " | ".join(f"{cell:.1f}" for cell in (cells[1], cells[3], cells[0], cells[2]))
-    lost = f"{100 - worst[0]:.1f} ({worst[1]})" if worst[1] else "0"
+    lost = f"{worst[0]:.1f} ({worst[1]})" if worst[0] else "0"
     mean = f"{left_out / len(pages):.1f}"
     return f"| {name} | {len(pages)} | {len(known)} | {mean} | {numbers} | {lost} | {emptied} |"
 
@@ -129,9 +144,9 @@ def cost(name: str, pages: Sequence[Page]) -> str:
     """Return what learning from a corpus as it is kept costs, for 1,000 pages."""
     stored = [(page.title, kept(page)) for page in pages]
     size = sum(len(page.html) for page in pages) / len(pages) / 1000
-    started = time.perf_counter()
+    started = time.process_time()
     learn(prints(stored))
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     tracemalloc.start()
     learn(prints(stored))
     peak = tracemalloc.get_traced_memory()[1] / 1e6

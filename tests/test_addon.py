@@ -18,6 +18,7 @@ from freshcrawl.credentials import SiteHeadersMiddleware
 from freshcrawl.extensions import RunExtension
 from freshcrawl.middlewares import FreshnessMiddleware
 from freshcrawl.pipelines import (
+    BoilerplatePipeline,
     ChangePipeline,
     IndexPipeline,
     NormalizePipeline,
@@ -44,6 +45,7 @@ PLACES: dict[str, dict[type, int | None]] = {
     },
     "ITEM_PIPELINES": {
         NormalizePipeline: 100,
+        BoilerplatePipeline: 200,
         ChangePipeline: 300,
         PresencePipeline: 350,
         IndexPipeline: 400,
@@ -130,12 +132,12 @@ def test_part_that_the_project_disabled_stays_disabled(
 
 def test_parts_of_the_project_keep_their_place() -> None:
     pipelines = {
-        "freshcrawl.pipelines.NormalizePipeline": 200,
+        "freshcrawl.pipelines.NormalizePipeline": 190,
         f"{__name__}.OwnPipeline": 150,
     }
     found = components(project(ITEM_PIPELINES=pipelines), "ITEM_PIPELINES")
     assert [cls.__name__ for cls in found[:2]] == ["OwnPipeline", "NormalizePipeline"]
-    assert found[2:] == [ChangePipeline, PresencePipeline, IndexPipeline]
+    assert found[2:] == [BoilerplatePipeline, ChangePipeline, PresencePipeline, IndexPipeline]
 
 
 @pytest.mark.nginx

@@ -232,7 +232,7 @@ def test_any_history_ends_as_a_first_crawl(rig: Rig) -> None:
     ]
     for soup in history:
         rig.deploy(soup)
-        rig.crawl(*FULL)
+        rig.crawl(*FULL, "-s", "FRESHCRAWL_GUARD_REMOVED_RATIO=1")
     rig.crawl(*FULL)
     assert rig.rows() == rig.fresh()
     assert rig.frame() == set()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshcrawl.core.boilerplate import Boilerplate
 from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import (
     Block,
@@ -24,7 +25,9 @@ from freshcrawl.core.pages import (
 )
 from freshcrawl.core.report import RunReport
 
-RECORDS: list[type[JsonRecord]] = [PageRecord, Block, Chunk, Published, Staged, Source, RunReport]
+RECORDS: list[type[JsonRecord]] = [
+    PageRecord, Block, Chunk, Published, Staged, Source, RunReport, Boilerplate,
+]  # fmt: skip
 TEXT = st.text(max_size=8)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "str": TEXT,
@@ -32,7 +35,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "float": st.floats(allow_nan=False, allow_infinity=False),
     "bool": st.booleans(),
     "list[str]": st.lists(TEXT, max_size=3),
+    "list[int]": st.lists(st.integers(0, 99), max_size=3),
     "list[float]": st.lists(st.floats(0, 4e9), max_size=3),
+    "dict[str, Any]": st.dictionaries(TEXT, st.integers() | TEXT, max_size=2),
     "dict[str, int]": st.dictionaries(TEXT, st.integers(), max_size=2),
     "dict[str, list[str]]": st.dictionaries(TEXT, st.lists(TEXT, max_size=2), max_size=2),
     "list[list[str]]": st.lists(st.lists(TEXT, min_size=2, max_size=2), max_size=2),
