@@ -26,6 +26,7 @@ def add_up(run: Run) -> None:
     report.stale_reasons = stale_reasons(pages.values(), run.now, run.config.max_age_secs)
     report.stale = sum(report.stale_reasons.values())
     report.changing = changing(pages.values())
+    report.rejected_kinds = dict(Counter(run.rejections.values()).most_common())
     found = {k: kind for k, kind in run.counted.items() if kind != "excluded" or _leaves(run, k)}
     report.newly_excluded = sum(kind == "excluded" for kind in found.values())
     report.name_pages({pages[key].url: kind for key, kind in found.items()})

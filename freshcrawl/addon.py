@@ -15,6 +15,7 @@ from freshcrawl.pipelines import (
     IndexPipeline,
     NormalizePipeline,
     PresencePipeline,
+    RejectPipeline,
 )
 from freshcrawl.robots import RobotsMiddleware
 
@@ -25,6 +26,7 @@ PIPELINES = {
     NormalizePipeline: 100,
     BoilerplatePipeline: 200,
     ChangePipeline: 300,
+    RejectPipeline: 320,
     PresencePipeline: 350,
     IndexPipeline: 400,
 }

@@ -104,13 +104,13 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "size": None if record.size < 0 else record.size,
         "churn": record.churn,
         "generator": record.generator,
-        "difference": _difference(record),
+        "difference": _dated(record.difference),
+        "doubt": _dated(record.doubt),
     }
 
 
-def _difference(record: PageRecord) -> dict[str, Any] | None:
-    """Return how the last other text differed, None if there never was one."""
-    kept = record.difference
+def _dated(kept: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a record keeps of another text, with its time; None for nothing."""
     return {**kept, "at": iso(kept["at"])} if kept else None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from freshcrawl import boilerplate, tally
+from freshcrawl import boilerplate, collapsing, tally
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.failures import log_failure
@@ -178,7 +178,7 @@ class RunExtension:
         run = self.run
         self._check_store()
         tally.count_unlisted(run)
-        tally.reject_collapsing(run)
+        collapsing.reject_collapsing(run)
         tally.resolve_canonicals(run)
         # After bodies that are no content were dropped, before guards count what changed.
         if reason != STOPPED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import Document, Verdict
 
@@ -77,6 +77,10 @@ class PageItem:
     """What is known of the page's noise after this fetch, from ChangePipeline."""
     published_stays: bool = False
     """The published text stays in place of this one, which differs in nothing that counts."""
+    refused: str = ""
+    """What a body is that was rejected or excluded as not being the page, from RejectPipeline."""
+    doubt: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What the record keeps of a text that is suddenly short, from RejectPipeline."""
     verdict: str = ""
     """A Verdict, from ChangePipeline or PresencePipeline."""
     finding: Finding | None = None
@@ -98,3 +102,12 @@ class PageItem:
     def exclude(self, reason: str) -> None:
         """Mark the page as one that does not belong into the answers."""
         self.verdict, self.reason, self.document = Verdict.EXCLUDED, reason, None
+
+    def refuse(self, kind: str, reason: str, *, exclude: bool = False) -> None:
+        """Reject a body of a ``kind`` that is not the page, or exclude the page because of it.
+
+        What the body points to is not followed.
+        """
+        (self.exclude if exclude else self.reject)(reason)
+        self.refused = kind
+        self.links, self.canonical, self.canonical_url = [], "", ""

@@ -36,6 +36,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         "missing_runs": finding.missing_runs,
         **_validators(run, item, record),
         **_churn(run, record, item, verdict, before),
+        **_doubt(item, verdict),
     }
     if item.outcome in BODIES:
         changes["size"] = item.size
@@ -63,6 +64,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
             changes |= {"status": finding.status, "alias_of": finding.alias_of}
     run.checked(item.key, verdict, count_as=count_as, **changes)
     _learn(run, item, verdict)
+    _note_rejection(run, item, verdict)
     _list(run, item, verdict)
     if finding.status == Status.GONE:
         run.ledger.drop_listings_of(item.key)
@@ -77,6 +79,18 @@ def _learn(run: Run, item: PageItem, verdict: str) -> None:
         memory.learn(item.key, item.noise, item.fetched_at, run.noise.expiry)
     elif verdict == Verdict.UNCHANGED:
         memory.settle(item.key)
+
+
+def _doubt(item: PageItem, verdict: str) -> dict[str, Any]:
+    """Return what an outcome says of a text that is suddenly short; nothing if nobody read it."""
+    unread = verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED
+    return {} if unread and not item.doubt else {"doubt": item.doubt}
+
+
+def _note_rejection(run: Run, item: PageItem, verdict: str) -> None:
+    if verdict == Verdict.REJECTED:
+        other = "redirect" if item.outcome == Outcome.REDIRECT else "no document"
+        run.rejections[item.key] = item.refused or other
 
 
 def _list(run: Run, item: PageItem, verdict: str) -> None:
@@ -109,6 +123,8 @@ def _validators(run: Run, item: PageItem, record: PageRecord) -> dict[str, Any]:
         return {} if known else {**NO_VALIDATORS, "recipe": run.recipe}
     via = "" if item.url == item.cited_url else item.url
     place = {"url": item.cited_url, "via": via}
+    if item.refused:
+        return {**place, **NO_VALIDATORS}
     if item.by_headers or item.rendered or not (item.etag or item.last_modified):
         return {**place, **NO_VALIDATORS, "recipe": run.recipe}
     return {
@@ -132,7 +148,6 @@ def _churn(
     if verdict != Verdict.CHANGED or found_again or read_anew:
         return {"churn": 0}
     return {"churn": record.churn + 1}
-
 
 
 def _keeps_out(run: Run, item: PageItem) -> bool:

@@ -80,6 +80,8 @@ class Run:
         """Those whose outcome is recorded."""
         self.stopping = False
         """Asked to stop: a request that fails now says nothing of its page."""
+        self.rejections: dict[str, str] = {}
+        """What the bodies were that this run rejected, by key."""
         self.found_unlisted: set[str] = set()
         """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None

@@ -31,7 +31,7 @@ CHOICES = {
     "robots": ("keep", "hide"),
 }
 SELECTORS = frozenset({"drop", "keep"})
-PATTERNS = frozenset({"allow", "deny", "volatile_patterns"})
+PATTERNS = frozenset({"allow", "deny", "expected_heading", "volatile_patterns"})
 URLS = frozenset({"root", "sitemaps", "url", "urls"})
 MAX_SHOWN = 100
 SECRET = frozenset({"headers", "http_pass", "http_user"})
@@ -186,6 +186,8 @@ def _value(key: str, value: Any) -> Any:
         raise ConfigError(f"{_shown(key, value)}: expected a string")
     if key in URLS and value:
         return _named(key, checked_url, value)
+    if key in PATTERNS and value:
+        return _named(key, _pattern, value)
     if key == "http_pass":
         check_password(value)
     return value

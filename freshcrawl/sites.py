@@ -55,6 +55,8 @@ class SiteConfig:
     """Whether ``/a/`` is the page ``/a``."""
     drop_www: bool = True
     """Whether ``www.`` makes no other page."""
+    expected_heading: str = ""
+    """Regular expression that a heading or the title of every page must match."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Request headers; ``${NAME}`` in a value is an environment variable."""
     http_pass: str = ""

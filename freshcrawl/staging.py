@@ -22,6 +22,7 @@ from freshcrawl.core.pages import (
     Status,
     Verdict,
 )
+from freshcrawl.core.trust import gist_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ def staged_content(
         links_digest=item.links_digest,
         title=item.title,
         simhash=item.simhash,
+        gist=gist_digest(item.title, document.bare_markdown, item.cited_url),
         canonical=item.canonical,
         generator=document.generator,
         left_out=sorted(document.left_out),

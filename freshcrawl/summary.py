@@ -74,7 +74,9 @@ def _asked(run: Mapping[str, Any]) -> str:
 
 
 def _found(run: Mapping[str, Any]) -> str:
-    found = [f"{run[name]} {words}" for name, words in VERDICTS if run[name]]
+    kinds = ", ".join(f"{kind}: {n}" for kind, n in run["rejected_kinds"].items())
+    why = {"rejected": f" ({kinds})" if kinds else ""}
+    found = [f"{run[name]} {words}{why.get(name, '')}" for name, words in VERDICTS if run[name]]
     if run["dead"]:
         found.append(count(run["dead"], "dead link"))
     if run["missing"]:

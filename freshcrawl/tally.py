@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core import guards
 from freshcrawl.core.evidence import unlisted
 from freshcrawl.core.guards import LONE_MOVES
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Staged, Status
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
@@ -65,40 +65,6 @@ def count_unlisted(run: Run) -> None:
             runs = record.missing_runs + 1
             run.ledger.set(key, missing_runs=runs, reason=unlisted(runs))
             run.count("missing")
-
-
-def reject_collapsing(run: Run) -> None:
-    """Drop changes by which pages that were different become one and the same.
-
-    That is a login, a consent or a maintenance page. Pages whose published
-    text it is already are left in peace; the others keep their old text.
-    """
-    ledger = run.ledger
-    changed = [e for e in ledger.staged.values() if e.verdict == Verdict.CHANGED and e.digest]
-    same = Counter(entry.digest for entry in changed)
-    same.update(p.digest for p in ledger.published.values() if p.status == Status.LIVE)
-    # What was published of the pages that have, or would have, each of these texts.
-    before: dict[str, set[str]] = {entry.digest: set() for entry in changed}
-    for page in ledger.published.values():
-        if page.status == Status.LIVE and page.digest in before:
-            before[page.digest].add(page.digest)
-    for entry in changed:
-        if ledger.is_live(entry.key):
-            before[entry.digest].add(ledger.published[entry.key].digest)
-    for entry in changed:
-        become_one = same[entry.digest] > LONE_MOVES and len(before[entry.digest]) > 1
-        if become_one and ledger.is_live(entry.key):
-            reason = f"the same text as {same[entry.digest] - 1} other pages all at once"
-            run.count_page(entry.key, "rejected")
-            ledger.unstage(entry.key)
-            ledger.set(
-                entry.key,
-                reason=reason,
-                failures=ledger.pages[entry.key].failures + 1,
-                next_due=run.now + run.schedule.minimum,
-                churn=0,
-                **NO_VALIDATORS,
-            )
 
 
 def release(run: Run) -> list[str]:

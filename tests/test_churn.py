@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from freshcrawl import tally
+from freshcrawl import collapsing
 from freshcrawl.core.differences import Difference
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Status, Verdict
@@ -72,7 +72,7 @@ def test_text_that_waits_since_the_last_check_is_no_new_change(run: Run) -> None
 
 def test_pages_that_become_one_and_the_same_do_not_change_on_every_run(run: Run) -> None:
     stage(run, [text(f"p{number}", digest="login") for number in range(5)])
-    tally.reject_collapsing(run)
+    collapsing.reject_collapsing(run)
     assert run.ledger.pages[key_of("p0")].churn == 0
 
 
@@ -96,5 +96,5 @@ def test_held_changes_that_collapse_later_take_no_count_back_twice() -> None:
     before.commit()
     run = bench.run()
     stage(run, [text(f"p{number}", digest="login") for number in range(5)])
-    tally.reject_collapsing(run)
+    collapsing.reject_collapsing(run)
     assert (run.report.changed, run.report.rejected) == (0, 5)

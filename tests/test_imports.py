@@ -52,7 +52,7 @@ LAYERS = (
     ("sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "rescoping"),
     ("run", "selection"),
-    ("learning", "noise_check", "outcomes", "run_publishing", "seeds", "tally"),
+    ("collapsing", "learning", "noise_check", "outcomes", "run_publishing", "seeds", "tally"),
     ("boilerplate",),
     ("discovery", "extensions"),
     ("components", "crawls"),

@@ -77,6 +77,9 @@ def test_values_reach_scope_and_rules() -> None:
         ({"url": URL, "deny": ["*.txt"]}, "deny: '*.txt' is not a regular expression"),
         ({"url": URL, "deny": [""]}, "deny: '' matches everywhere"),
         ({"url": URL, "volatile_patterns": [r"\d*"]}, "matches everywhere"),
+        ({"url": URL, "expected_heading": "(Part"}, "expected_heading: '(Part' is not a regular"),
+        ({"url": URL, "expected_heading": ".*"}, "matches everywhere"),
+        ({"url": URL, "expected_heading": ["Part"]}, "expected a string"),
         ({"url": URL, "missing_runs": "3"}, "missing_runs = '3': expected a number, without"),
         ({"url": URL, "missing_runs": 2.5}, "missing_runs is 2.5: expected a whole number"),
         ({"url": URL, "missing_runs": True}, "missing_runs is True: expected a whole number"),
@@ -170,6 +173,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "root": st.sampled_from(["https://docs.example.com/", URL]),
     "allow": st.just(["/en/"]),
     "deny": st.lists(st.sampled_from([r"/_modules/", r"\.txt$"])),
+    "expected_heading": st.sampled_from(["", r"^Part \d", "Example Docs"]),
     "volatile_patterns": st.lists(st.sampled_from([r"\d\d:\d\d", "Built on .*"])),
     "headers": st.dictionaries(
         st.sampled_from(["X-Team", "Accept"]), st.sampled_from(["a", "${A}"])

@@ -117,6 +117,8 @@ class PageRecord(JsonRecord):
     ``reason`` and ``tokens`` (pairs of old and new words); empty if there never was one."""
     generator: str = ""
     """Name of the rule that found the main content of the last body, ``body`` for none."""
+    doubt: dict[str, Any] = field(default_factory=dict)
+    """A text that was suddenly short, until it is believed or gone (``core.trust.Short``)."""
 
     @property
     def difference_tokens(self) -> list[list[str]]:
@@ -177,6 +179,17 @@ class Document:
     """Name of the rule that found the main content, ``body`` for none."""
     index_page: bool = False
     """A page that the generator makes of links alone (Sphinx genindex, search)."""
+    head_title: str = ""
+    """Title in the head as it is, with the site's name."""
+    wall: str = ""
+    """What stands in front of the page: ``login form`` and so on (`extract.walls`), or ``""``."""
+    wall_sign: str = ""
+    """What it is known by, in words."""
+
+    @property
+    def wall_words(self) -> str:
+        """What stands in front of the page and what it is known by, in words."""
+        return f"the answer is a {self.wall}, not the page ({self.wall_sign})"
 
     @property
     def markdown(self) -> str:
@@ -265,6 +278,8 @@ class Staged(JsonRecord):
     links_digest: str = ""
     title: str = ""
     simhash: int = 0
+    gist: str = ""
+    """Digest of title and text without what differs by itself (`core.trust.gist_digest`)."""
     canonical: str = ""
     """Key named by ``rel=canonical`` if it is another one."""
     alias_of: str = ""

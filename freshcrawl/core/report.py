@@ -73,6 +73,8 @@ class RunReport(JsonRecord):
     newly_excluded: int = 0
     """Those of them that were in the answers and leave."""
     rejected: int = 0
+    rejected_kinds: dict[str, int] = field(default_factory=dict)
+    """How many of them were what: ``login form``, ``soft 404`` and so on."""
     failed: int = 0
     remade: int = 0
     """Published pages that are made anew from what is kept of them."""

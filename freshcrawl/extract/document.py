@@ -18,6 +18,7 @@ from freshcrawl.extract.prune import is_page_chrome, prune
 from freshcrawl.extract.selectors import Rule, find_main, find_title
 from freshcrawl.extract.tabs import label_panels
 from freshcrawl.extract.walker import blocks_of, walk
+from freshcrawl.extract.walls import MAX_WORDS, Main, find_wall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +43,7 @@ _BUILD_FACT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BUILD_FACT_MAX = 200
+_PROSE = frozenset({"heading", "paragraph", "list"})
 
 
 def extract(
@@ -77,7 +79,30 @@ def extract(
     _add_title(document, title, base)
     if rule.generic:
         _drop_build_facts(document.blocks)
+    found = Main(
+        document.bare_markdown,
+        themed=not rule.generic,
+        prose=_PROSE.issuperset(block.kind for block in document.blocks),
+    )
+    if found.words <= MAX_WORDS:
+        _look_for_wall(body, drops, found, document)
     return document
+
+
+def _look_for_wall(
+    body: bytes | str, drops: Sequence[CSSSelector], found: Main, document: Document
+) -> None:
+    """Set what stands in front of a page with little on it.
+
+    It is parsed a second time, since forms and scripts were taken out of it: these pages are few
+    and small, and the others pay nothing.
+    """
+    root = parse(body)
+    if root is not None:
+        for selector in drops:
+            for el in selector(root):
+                remove(el)
+        document.wall, document.wall_sign = find_wall(root, found)
 
 
 @lru_cache(maxsize=1024)

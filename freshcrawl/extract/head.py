@@ -31,6 +31,7 @@ def read_head(root: Element, base: str, document: Document) -> None:
     """Set what the head says on ``document``; the title without the site's name."""
     metas = [el for el in root.iter("meta") if not _without_scripts(el)]
     title = next((text_of(el) for el in root.iter("title") if text_of(el)), "")
+    document.head_title = title
     document.title = _SITE_NAME.split(title)[0] or title
     document.language = (root.get("lang") or root.get("xml:lang") or "").strip()
     document.description = _meta(metas, "description") or _meta(metas, "og:description")

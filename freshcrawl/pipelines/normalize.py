@@ -47,7 +47,7 @@ class NormalizePipeline(RunComponent):
         site = self.run.site
         document = await run_in_thread(extract, item.body, item.url, keep=site.keep, drop=site.drop)
         item.links = document.links
-        if document.refresh and self._is_other(item, document.refresh):
+        if document.refresh and not document.wall and self._is_other(item, document.refresh):
             item.outcome, item.permanent = Outcome.REDIRECT, True
             item.target = normalize_url(document.refresh)
             return
@@ -65,13 +65,18 @@ class NormalizePipeline(RunComponent):
 
     def _judge(self, item: PageItem, document: Document) -> None:
         item.by_headers = self._hides(item.robots_header)
+        noindex = item.by_headers or self._hides(document.robots)
+        empty = not any(block.plain.strip() for block in document.blocks)
         if not self.run.site.wants(item.cited_url):
             item.exclude("kept out by allow or deny; read for its links only")
         elif document.index_page:
             item.exclude("an index of links made by the site's generator")
-        elif item.by_headers or self._hides(document.robots):
+        elif document.wall and (noindex or empty):
+            # A challenge asks not to be indexed: that says nothing of the page behind it.
+            item.refuse(document.wall, document.wall_words)
+        elif noindex:
             item.exclude("noindex")
-        elif not any(block.plain.strip() for block in document.blocks):
+        elif empty:
             self._not_the_page(item, "no text found in the page")
         else:
             item.document = document

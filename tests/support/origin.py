@@ -60,6 +60,8 @@ class Origin:
 
     def __init__(self, port: int = 0) -> None:
         self.answers: dict[str, Answer | Callable[[], Answer]] = {}
+        self.unknown: Answer | Callable[[], Answer] = Answer("not here", 404)
+        """What all other paths answer."""
         self.asked: list[Asked] = []
         self._request = threading.local()
         origin = self
@@ -69,7 +71,8 @@ class Origin:
 
             def do_GET(self) -> None:
                 origin._request.headers = dict(self.headers)
-                answer = origin.answers.get(self.path, Answer("not here", 404))
+                origin._request.path = self.path
+                answer = origin.answers.get(self.path, origin.unknown)
                 answer = answer() if callable(answer) else answer
                 same = answer.validators and self.headers.get("If-None-Match") == answer.etag
                 status = 304 if same and answer.status == 200 else answer.status
@@ -103,6 +106,12 @@ class Origin:
         """Headers of the request that is being answered, for answers that look at them."""
         headers: dict[str, str] = self._request.headers
         return headers
+
+    @property
+    def current_path(self) -> str:
+        """Path of the request that is being answered."""
+        path: str = self._request.path
+        return path
 
     def __enter__(self) -> Self:
         self._thread.start()
