@@ -283,6 +283,37 @@ def test_edit_moves_few_boundaries_of_a_long_section() -> None:
     assert sum(number not in before for number in after) <= 6
 
 
+def test_items_that_begin_alike_are_told_apart_by_what_follows() -> None:
+    items = [f"- **[orm]**\n\n  Fixed number {n}, {numbered(n % 13, 'x')}." for n in range(200)]
+    before = {c.id for c in chunks_of([Block("list", "\n".join(items))])}
+    new = "- **[orm]**\n\n  Something else."
+    found = [
+        chunk
+        for at in range(0, 200, 10)
+        for chunk in chunks_of([Block("list", "\n".join([*items[:at], new, *items[at:]]))])
+        if chunk.id not in before
+    ]
+    assert len(found) / 20 < 3
+
+
+def test_list_is_cut_before_its_items() -> None:
+    items = [f"- item {n}\n  {numbered(9)}\n  {numbered(9)}" for n in range(30)]
+    chunks = chunks_of([Block("list", "\n".join(items))])
+    assert len(chunks) > 5
+    assert all(chunk.text.startswith("- item") for chunk in chunks)
+
+
+def test_what_announces_an_example_stays_with_it() -> None:
+    blocks = [
+        block
+        for n in range(30)
+        for block in (paragraph(f"Step {n} is {numbered(9)}:"), fenced([f"run {n} {numbered(9)}"]))
+    ]
+    chunks = chunks_of(blocks)
+    assert len(chunks) > 8
+    assert all(chunk.text.startswith("Step") for chunk in chunks)
+
+
 WORDS = st.integers(0, 30).map("w{}".format) | st.just("end.")
 LINE = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
 LINES = st.lists(LINE, min_size=1, max_size=12)

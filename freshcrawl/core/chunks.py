@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.cuts import TELLING, Part, divide, mark
 from freshcrawl.core.pages import Chunk
-from freshcrawl.core.pieces import Tokens, is_landmark, split_block
+from freshcrawl.core.pieces import Tokens, split_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from freshcrawl.core.pages import Block
     from freshcrawl.core.pieces import Offsets
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Goes up whenever the same blocks may give other chunks."""
 
 MIN_TOKENS = 32
@@ -164,19 +165,35 @@ def _embedded_path(path: list[str], limit: int, tokens: Tokens) -> str:
 
 def _pack(blocks: Iterable[list[Block]], budget: int, tokens: Tokens) -> Iterator[list[Block]]:
     """Yield runs of parts that go into one chunk; parts of the same block are not joined."""
-    gap = tokens.count(_GAP)
-    group: list[Block] = []
-    size = 0
+    run: list[Block] = []
     for parts in blocks:
         for number, part in enumerate(parts):
-            grown = size + gap + tokens.count(part.plain)
-            landmark = size >= budget // 2 and is_landmark(part.plain)
-            if group and (number or landmark or grown > budget):
-                yield group
-                group, grown = [], tokens.count(part.plain)
-            group.append(part)
-            size = grown
-    yield group
+            if number:
+                yield from _groups(run, budget, tokens)
+                run = []
+            run.append(part)
+    yield from _groups(run, budget, tokens)
+
+
+def _groups(run: list[Block], budget: int, tokens: Tokens) -> Iterator[list[Block]]:
+    gap = tokens.count(_GAP)
+    led = [False, *(block.plain.rstrip().endswith(":") for block in run)]
+    parts = [
+        # what announces a list or an example stays with it
+        Part(tokens.count(block.plain) + gap, (int(led[at]), mark(_telling(run, at))), -gap)
+        for at, block in enumerate(run)
+    ]
+    for start, end in divide(parts, budget):
+        yield run[start:end]
+
+
+def _telling(run: list[Block], at: int) -> str:
+    """Return what a block is ranked by: its text, and what follows if it is short."""
+    told = ""
+    while at < len(run) and len(told) < TELLING:
+        told += run[at].plain + _GAP
+        at += 1
+    return told
 
 
 def _fitting(

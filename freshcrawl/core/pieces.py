@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import zlib
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from freshcrawl.core.cuts import GLUED, TELLING, Part, divide, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,11 @@ _FENCE = re.compile(
     r"(?P<prefix>(?:[\s>]|[-*+]\s|\d+[.)]\s)*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$"
 )
 _SEPARATOR_ROW = re.compile(r"[\s|:-]*-[\s|:-]*")
+_WORD_END = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]*_`]*\s+|[\u3002\uff01\uff1f]\s*")
+
+
+_CLOSING = frozenset(")]}")
 
 
 class Tokens:
@@ -36,20 +41,11 @@ class Tokens:
         return self._counts[text]
 
 
-def is_landmark(text: str) -> bool:
-    """Return whether a chunk may well end before ``text``; true of one text in four.
-
-    Since the text alone decides, the boundaries after an edit fall back to where
-    they were, instead of moving all the way to the end of a long section.
-    """
-    return zlib.crc32(text.encode("utf-8", "replace")) % 4 == 0
-
-
 def split_block(block: Block, budget: int, tokens: Tokens) -> list[Block]:
     """Return ``block`` as parts of at most ``budget`` tokens of plain text, in order.
 
-    The cuts are between lines, else sentences, else tokens. A fence that is cut
-    is closed and opened again, and the head of a table is repeated.
+    The cuts are between lines, else sentences, else words, else tokens. A fence
+    that is cut is closed and opened again, and the head of a table is repeated.
     """
     if tokens.count(block.plain) <= budget:
         return [block]
@@ -138,14 +134,18 @@ def _cuts(plain: str, line: _Span, room: int, tokens: Tokens) -> Iterator[int]:
     if tokens.count(plain[line.start : line.end]) <= room:
         yield line.end
         return
-    ends = [line.end]
-    if not line.before.head:
-        found = _SENTENCE_END.finditer(plain, line.start, line.end)
-        ends = [*(match.end() for match in found if match.end() < line.end), line.end]
     start = line.start
-    for end in ends:
-        yield from _hard_cuts(plain, start, end, room, tokens)
-        start = end
+    for sentence in _ends(_SENTENCE_END, plain, line.start, line.end):
+        whole = line.before.head or tokens.count(plain[start:sentence]) > room
+        for end in _ends(_WORD_END, plain, start, sentence) if whole else [sentence]:
+            yield from _hard_cuts(plain, start, end, room, tokens)
+            start = end
+
+
+def _ends(pattern: re.Pattern[str], plain: str, start: int, end: int) -> list[int]:
+    """Return where the pattern's matches end, and the end."""
+    found = pattern.finditer(plain, start, end)
+    return [*(match.end() for match in found if match.end() < end), end]
 
 
 def _hard_cuts(plain: str, start: int, end: int, room: int, tokens: Tokens) -> Iterator[int]:
@@ -178,21 +178,29 @@ def _fitting_end(
 
 def _groups(plain: str, atoms: list[_Span], budget: int, tokens: Tokens) -> Iterator[list[_Span]]:
     """Yield runs of atoms that make one part each."""
-    group: list[_Span] = []
-    size = 0
-    for atom in atoms:
-        text = plain[atom.start : atom.end]
-        full = size + tokens.count(text) + tokens.count(atom.after.tail) > budget
-        landmark = size >= budget // 2 and not atom.closes and is_landmark(text)
-        if group and (full or landmark):
-            # an opening fence goes with what it opens
-            kept = [group.pop()] if len(group) > 1 and group[-1].opens else []
-            yield group
-            group = kept
-            size = tokens.count(plain[kept[0].start : kept[0].end] if kept else atom.before.head)
-        group.append(atom)
-        size += tokens.count(text)
-    yield group
+    parts = [
+        Part(
+            tokens.count(plain[atom.start : atom.end]),
+            _rank(plain, atom, atoms[at - 1] if at else None),
+            tokens.count(atom.before.head),
+            tokens.count(atom.after.tail),
+        )
+        for at, atom in enumerate(atoms)
+    ]
+    for start, end in divide(parts, budget):
+        yield atoms[start:end]
+
+
+def _rank(plain: str, atom: _Span, last: _Span | None) -> tuple[int, int]:
+    """Return how well a part starts with ``atom``: outside of fences, and not indented, best."""
+    text = plain[atom.start : atom.end]
+    # an opening fence goes with what it opens, a closing one with what it closes
+    if atom.closes or (last is not None and last.opens):
+        return GLUED, 0
+    inner = not text.strip() or text[0].isspace() or text[0] in _CLOSING
+    # the first lines of many items are the same, so that a short one is told by what follows
+    told = plain[atom.start : max(atom.end, atom.start + TELLING)]
+    return 2 * bool(atom.before.fence) + inner, mark(told)
 
 
 def _part(block: Block, group: list[_Span], start: int, end: int) -> Block | None:
