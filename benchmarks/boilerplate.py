@@ -23,7 +23,7 @@ from freshcrawl.core.boilerplate import find, learn, page_prints, without
 from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.extract import extract
 from freshcrawl.extract.selectors import BODY, find_main
-from freshcrawl.pipelines.normalize import page_title
+from freshcrawl.reading import page_title
 from freshcrawl.staging import Content, content_of, pack, pack_blocks
 from tests.support.corpora import corpus
 

@@ -12,7 +12,7 @@ from freshcrawl.core.changes import compare, content_digest, links_digest
 from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.extract import extract
-from freshcrawl.pipelines.normalize import page_title
+from freshcrawl.reading import page_title
 
 SIMHASH_BITS = 3
 

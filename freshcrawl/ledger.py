@@ -117,6 +117,10 @@ class Ledger:
         content = self._state.corpus.get_content(page.content) if page.content else None
         return Content.read(content) if content else None
 
+    def is_older(self, key: str, made_by: str) -> bool:
+        """Tell whether a page's published chunks were read or cut in another way."""
+        return self.is_live(key) and self.pages[key].made_by != made_by
+
     def published_chunks(self) -> int:
         """Return how many passages are in the answers now."""
         snapshot = self._state.corpus.snapshot()
@@ -200,6 +204,8 @@ class Ledger:
             self.noise.drop(page.key)
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
+        elif entry is not None:
+            changes["made_by"] = entry.made_by
         self.set(page.key, **changes)
 
     def canonicals(self) -> Counter[str]:

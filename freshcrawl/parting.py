@@ -96,6 +96,7 @@ class Parter:
             title=page.title,
             canonical=content.canonical,
             generator=content.generator,
+            made_by=content.made_by,
             blocks=pack_blocks(blocks),
             body=pack(content.body),
         )

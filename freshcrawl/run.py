@@ -20,6 +20,7 @@ from freshcrawl.ledger import Ledger
 from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
+from freshcrawl.reading import made_by
 from freshcrawl.rescoping import rescope
 from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
@@ -112,6 +113,11 @@ class Run:
             self._recipes[follows] = recipe(self.site, links=follows)
         return self._recipes[follows]
 
+    @property
+    def made_by(self) -> str:
+        """What identifies how pages are read and cut in this run."""
+        return made_by(self.site)
+
     def take(self, key: str, *, confirm: bool = False) -> bool:
         """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""
         if key in self.handled:
@@ -157,11 +163,13 @@ class Run:
         """Return the conditional headers for a request of ``url``; empty if none may be sent.
 
         They go only to the exact URL that sent them, only if the body would be
-        read today as it was then, and only while the content they came with is
+        read and cut today as it was then, and only while the content they came with is
         the one that is published (or the page is excluded and nothing is).
         """
         record = self.ledger.pages.get(key)
         if record is None or (record.validator_url, record.recipe) != (url, self.recipe):
+            return {}
+        if self.ledger.is_older(key, self.made_by):
             return {}
         if self.ledger.is_live(key):
             current = record.validator_digest == self.ledger.published[key].version

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def staged_content(
-    item: PageItem, document: Document, embedder: Embedder, changed_at: float
+    item: PageItem, document: Document, embedder: Embedder, changed_at: float, made_by: str
 ) -> Staged:
     """Return the work that makes a fetched text current."""
     chunks = chunk_page(
@@ -55,6 +55,7 @@ def staged_content(
         generator=document.generator,
         left_out=sorted(document.left_out),
         blocks=pack_blocks(boilerplate.whole(document.blocks, document.left_out)),
+        made_by=made_by,
         body=pack(item.body),
         chunks=[chunk.to_json() for chunk in chunks],
     )
@@ -120,6 +121,7 @@ def content_of(staged: Staged) -> bytes:
             "canonical": staged.canonical,
             "generator": staged.generator,
             "left_out": staged.left_out,
+            "made_by": staged.made_by,
             "blocks": json.loads(unpack(staged.blocks)),
             "body": unpack(staged.body),
         },
@@ -137,6 +139,7 @@ class Content(JsonRecord):
     canonical: str = ""
     generator: str = ""
     left_out: list[int] = field(default_factory=list)
+    made_by: str = ""
 
     @classmethod
     def read(cls, content: bytes) -> Self:

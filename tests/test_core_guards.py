@@ -22,9 +22,9 @@ HOUR = 3_600.0
 LEAVING = [status for status in Status if status != Status.LIVE]
 
 
-def staged(status: Status) -> Staged:
+def staged(status: Status, verdict: Verdict = Verdict.CHANGED) -> Staged:
     return Staged(
-        "docs.example.com/a", "https://docs.example.com/a", status, Verdict.CHANGED, 1_800_000_000.0
+        "docs.example.com/a", "https://docs.example.com/a", status, verdict, 1_800_000_000.0
     )
 
 
@@ -40,6 +40,12 @@ def test_leaving_the_answers_is_a_removal_whatever_the_reason(status: Status) ->
 
 def test_new_text_of_a_live_page_is_a_change() -> None:
     assert work_class(staged(Status.LIVE), live=True) == CHANGES
+
+
+@pytest.mark.parametrize("verdict", [Verdict.LINKS_ONLY, Verdict.UNCHANGED, Verdict.COSMETIC])
+def test_text_that_stands_is_never_held(verdict: Verdict) -> None:
+    assert work_class(staged(Status.LIVE, verdict), live=True) == ""
+    assert work_class(staged(Status.GONE, verdict), live=True) == REMOVALS
 
 
 @pytest.mark.parametrize(

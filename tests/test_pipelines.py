@@ -24,7 +24,7 @@ from freshcrawl.pipelines import (
     NormalizePipeline,
     PresencePipeline,
 )
-from freshcrawl.pipelines.normalize import page_title
+from freshcrawl.reading import page_title
 from freshcrawl.run import Run
 from freshcrawl.sites import SiteConfig
 from freshcrawl.state import open_in_memory

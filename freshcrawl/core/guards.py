@@ -14,6 +14,7 @@ LONE_MOVES = 3
 """Pages that may move to, or be copies of, one page before they count as collapsing into it."""
 REMOVALS = "removals"
 CHANGES = "changes"
+TEXT_STANDS = frozenset({Verdict.LINKS_ONLY, Verdict.UNCHANGED, Verdict.COSMETIC})
 WAITS = "held, waits for confirmation"
 
 
@@ -54,11 +55,14 @@ def too_many(kind: str) -> str:
 def work_class(staged: Staged, live: bool) -> str:
     """Return the guard class of a staged change: removals, changes or "" (never held).
 
-    New pages take nothing away, and new link targets or site boilerplate change no text.
+    New pages take nothing away; new link targets change no text, nor does what repeats
+    across the site, nor what an upgrade reads or cuts anew.
     """
-    if not live or staged.verdict in {Verdict.LINKS_ONLY, Verdict.COSMETIC}:
+    if not live:
         return ""
-    return CHANGES if staged.status == Status.LIVE else REMOVALS
+    if staged.status != Status.LIVE:
+        return REMOVALS
+    return "" if staged.verdict in TEXT_STANDS else CHANGES
 
 
 def tripped(kind: str, pages: int, live: int, policy: GuardPolicy) -> Held | None:

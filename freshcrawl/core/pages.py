@@ -106,6 +106,8 @@ class PageRecord(JsonRecord):
     """``lastmod`` of the sitemap entry, as written."""
     recipe: str = ""
     """How the body that the validators came with was read (extractor version, site's rules)."""
+    made_by: str = ""
+    """How the published chunks were read and cut (`reading.made_by`); "": not known."""
     shown_digest: str = ""
     """Digest of the last text with what the site calls volatile; tells ``cosmetic`` apart."""
     size: int = -1
@@ -289,6 +291,8 @@ class Staged(JsonRecord):
     """Places of those blocks that are site boilerplate: kept, but not shown."""
     blocks: str = ""
     """JSON list of all blocks, zlib, base64."""
+    made_by: str = ""
+    """How the page was read and cut (`reading.made_by`)."""
     body: str = ""
     """Fetched body, zlib, base64 (for re-extraction)."""
     chunks: list[dict[str, Any]] = field(default_factory=list)

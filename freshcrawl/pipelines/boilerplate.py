@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
-from freshcrawl.core import volatile
-from freshcrawl.core.boilerplate import BODY, find, without
 from freshcrawl.items import PageItem
-
-if TYPE_CHECKING:
-    from freshcrawl.core.pages import Document
+from freshcrawl.reading import part
 
 
 class BoilerplatePipeline(RunComponent):
@@ -22,13 +18,5 @@ class BoilerplatePipeline(RunComponent):
         """Move blocks of ``document`` that earlier runs found on most pages to ``left_out``."""
         if isinstance(item, PageItem) and item.document is not None:
             known = self.run.ledger.boilerplate.fingerprints
-            if known and item.document.generator == BODY:
-                await run_in_thread(self._part, item.document, frozenset(known))
+            await run_in_thread(part, item.document, known, self.run.site.volatile_patterns)
         return item
-
-    def _part(self, document: Document, known: frozenset[str]) -> None:
-        # Seen and kept as ChangePipeline keeps all others, since that is what is learned from.
-        blocks = volatile.for_display(document.blocks, self.run.site.volatile_patterns)
-        places = find(blocks, known)
-        document.left_out = {place: blocks[place] for place in places}
-        document.blocks = without(document.blocks, places)

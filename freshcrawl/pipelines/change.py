@@ -8,21 +8,17 @@ from typing import Any
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
-from freshcrawl.core import noise, volatile
-from freshcrawl.core.boilerplate import BODY, FRAME_ONLY, prints_of
-from freshcrawl.core.changes import (
-    compare,
-    content_digest,
-    grade,
-    links_digest,
-    tolerance_words,
-)
+from freshcrawl.core import noise
+from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
+from freshcrawl.core.changes import compare, grade, tolerance_words
 from freshcrawl.core.differences import LINKS_ONLY, VOLATILE_ONLY, differ
 from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.noise_check import check_noise
+from freshcrawl.reading import fill_digests
+from freshcrawl.upgrades import read_again
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +40,7 @@ class ChangePipeline(RunComponent):
         return item
 
     async def _judge(self, item: PageItem, document: Document) -> None:
-        self._digest(item, document)
+        fill_digests(item, document, self.run.site.volatile_patterns)
         item.simhash = await run_in_thread(simhash, document.bare_markdown)
         ledger = self.run.ledger
         published = ledger.published.get(item.key)
@@ -53,28 +49,26 @@ class ChangePipeline(RunComponent):
         both = shown and item.shown_digest
         if item.verdict == Verdict.UNCHANGED and both and shown != item.shown_digest:
             item.verdict = Verdict.COSMETIC
-        same = item.verdict in {Verdict.NEW, Verdict.UNCHANGED}
-        if published is not None and not same and ledger.is_live(item.key):
-            await run_in_thread(self._differ, item, document, published)
+        if published is None or not ledger.is_live(item.key):
+            return
+        older = ledger.is_older(item.key, self.run.made_by)
+        if item.verdict not in {Verdict.NEW, Verdict.UNCHANGED}:
+            await run_in_thread(self._differ, item, document, published, older=older)
 
-    def _digest(self, item: PageItem, document: Document) -> None:
-        """Fill in the digests; what the site calls volatile takes no part in them."""
-        patterns, blocks = self.run.site.volatile_patterns, document.blocks
-        if patterns:
-            item.shown_digest = content_digest(item.title, blocks)
-            item.title = volatile.mask(item.title, patterns)
-            blocks = volatile.for_comparison(blocks, patterns)
-            document.blocks = volatile.for_display(document.blocks, patterns)
-        item.digest = content_digest(item.title, blocks)
-        prints = prints_of(document.left_out.values())
-        item.links_digest = links_digest(item.cited_url, item.canonical, blocks, prints)
-
-    def _differ(self, item: PageItem, document: Document, published: Published) -> None:
+    def _differ(
+        self, item: PageItem, document: Document, published: Published, *, older: bool
+    ) -> None:
         """Fill in how a body differs from the published text, where that is kept.
 
-        What differs in a way that is no change becomes cosmetic.
+        What differs in a way that is no change becomes cosmetic; what differs only in how an
+        ``older`` text was read is unchanged.
         """
-        before = self.run.ledger.published_blocks(item.key)
+        then = read_again(self.run, item) if older else None
+        if then and (then.digest, then.links_digest) == (item.digest, item.links_digest):
+            item.verdict = Verdict.UNCHANGED
+            return
+        before = then.document.blocks if then and then.document else None
+        before = before or self.run.ledger.published_blocks(item.key)
         if before is None:
             return
         titles, changed = (published.title, item.title), item.verdict == Verdict.CHANGED
@@ -99,7 +93,8 @@ class ChangePipeline(RunComponent):
             words = tolerance_words(difference, before, document.blocks, bits, most)
             difference.reason = words or difference.reason
         if item.noise.noise or words:
-            item.verdict, item.published_stays = Verdict.COSMETIC, True
+            # An older text is published anew all the same.
+            item.verdict, item.published_stays = Verdict.COSMETIC, not older
 
     def _not_modified(self, item: PageItem) -> None:
         if not self.run.validators(item.key, item.url):

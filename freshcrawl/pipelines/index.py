@@ -9,6 +9,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
+from freshcrawl.core.guards import TEXT_STANDS
 from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.items import PageItem
 from freshcrawl.outcomes import CONTENT, conclude
@@ -41,13 +42,15 @@ class IndexPipeline(RunComponent):
             return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
         if item.document is None or item.published_stays:
             return None
-        changed_at, published = item.fetched_at, self.run.ledger.published.get(item.key)
-        reframed = False
-        if published is not None and item.verdict in {Verdict.LINKS_ONLY, Verdict.COSMETIC}:
+        run, changed_at = self.run, item.fetched_at
+        anew = run.ledger.is_older(item.key, run.made_by)
+        if item.verdict in TEXT_STANDS and run.ledger.is_live(item.key):
+            published = run.ledger.published[item.key]
             changed_at = published.changed_at
             reframed = published.version != item.digest + item.links_digest
-        if item.verdict not in CONTENT and not reframed:
+            anew = anew or (item.verdict == Verdict.COSMETIC and reframed)
+        if item.verdict not in CONTENT and not anew:
             return None
         return await run_in_thread(
-            staged_content, item, item.document, self.run.embedder(), changed_at
+            staged_content, item, item.document, run.embedder(), changed_at, run.made_by
         )

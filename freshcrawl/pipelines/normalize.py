@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
+from freshcrawl.reading import page_title
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import Document
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
 
 
 class NormalizePipeline(RunComponent):
@@ -95,11 +94,3 @@ class NormalizePipeline(RunComponent):
         home = self.run.sightings.key_of(self.run.site.scope.root)
         if key not in {None, item.key, home} and urlsplit(url).netloc == urlsplit(item.url).netloc:
             item.canonical, item.canonical_url = key or "", url
-
-
-def page_title(document: Document) -> str:
-    """Return the first H1, else the title of the head without the site's name."""
-    for block in document.blocks:
-        if block.kind == "heading" and block.level == 1 and block.title:
-            return block.title
-    return TITLE_TAIL.sub("", document.title).strip()

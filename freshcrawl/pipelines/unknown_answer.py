@@ -16,7 +16,8 @@ from scrapy.utils.asyncio import run_in_thread
 from freshcrawl.core.trust import Gist, unknown_name
 from freshcrawl.extract import extract
 from freshcrawl.failures import in_words
-from freshcrawl.pipelines.normalize import HTML_TYPES, page_title
+from freshcrawl.pipelines.normalize import HTML_TYPES
+from freshcrawl.reading import page_title
 from freshcrawl.render import problem_of, render_meta
 
 if TYPE_CHECKING:

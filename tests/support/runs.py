@@ -63,7 +63,8 @@ class Bench:
                 last_checked=self.clock.time, next_due=self.clock.time + 86_400.0,
                 etag='"1"', validator_url=ROOT + name, validator_digest=digest_of(name),
             )  # fmt: skip
-            record.recipe = self.run().recipe
+            run = self.run()
+            record.recipe, record.made_by = run.recipe, run.made_by
             self.state.records.put(f"page:{record.key}", record.to_json())
         self.state.records.commit()
 

@@ -1,0 +1,67 @@
+"""How a page's blocks are read: parted from the site's boilerplate, with title and digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING
+
+from freshcrawl.core import volatile
+from freshcrawl.core.boilerplate import BODY, find, prints_of, without
+from freshcrawl.core.changes import content_digest, links_digest
+from freshcrawl.core.chunks import CHUNKER_VERSION
+from freshcrawl.extract import EXTRACTOR_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from freshcrawl.core.pages import Document
+    from freshcrawl.items import PageItem
+    from freshcrawl.sites import SiteConfig
+
+TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
+
+
+def made_by(site: SiteConfig) -> str:
+    """Return what tells how this code reads and cuts the pages of a site."""
+    versions = f"{EXTRACTOR_VERSION}.{CHUNKER_VERSION}"
+    table = [site.keep, site.drop, site.volatile_patterns]
+    if not any(table):
+        return versions
+    return f"{versions}-{hashlib.sha256(json.dumps(table).encode()).hexdigest()[:12]}"
+
+
+def page_title(document: Document) -> str:
+    """Return the first H1, else the title of the head without the site's name."""
+    for block in document.blocks:
+        if block.kind == "heading" and block.level == 1 and block.title:
+            return block.title
+    return TITLE_TAIL.sub("", document.title).strip()
+
+
+def part(document: Document, known: Collection[str], patterns: Sequence[str]) -> None:
+    """Move blocks whose fingerprints are ``known`` as site boilerplate to ``left_out``.
+
+    Only where no main element was found. ``patterns`` are the site's ``volatile_patterns``.
+    """
+    if not known or document.generator != BODY:
+        return
+    # Seen and kept as the others are once they are shown, since that is what is learned from.
+    blocks = volatile.for_display(document.blocks, patterns)
+    places = find(blocks, frozenset(known))
+    document.left_out = {place: blocks[place] for place in places}
+    document.blocks = without(document.blocks, places)
+
+
+def fill_digests(item: PageItem, document: Document, patterns: Sequence[str]) -> None:
+    """Fill in the digests; what the site calls volatile takes no part in them."""
+    blocks = document.blocks
+    if patterns:
+        item.shown_digest = content_digest(item.title, blocks)
+        item.title = volatile.mask(item.title, patterns)
+        blocks = volatile.for_comparison(blocks, patterns)
+        document.blocks = volatile.for_display(document.blocks, patterns)
+    prints = prints_of(document.left_out.values())
+    item.digest = content_digest(item.title, blocks)
+    item.links_digest = links_digest(item.cited_url, item.canonical, blocks, prints)
