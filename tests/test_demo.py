@@ -50,7 +50,7 @@ def test_two_releases_from_the_first_crawl_to_the_answer() -> None:
         "  --- before\n  +++ after\n",
         "no change: 100 % of the page downloads",
         "new release: 0 % of the page downloads",
-        "99 % of the embeddings (5 of 494 passages were embedded)",
+        "99 % of the embeddings (5 of 493 passages were embedded)",
     ):
         assert words in done.stdout
     assert done.stdout.count("$ scrapy query") == 2
