@@ -4,9 +4,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BENCH := .venv-bench
 RUN_STAMP := $(VENV)/.requirements-run-stamp
 STAMP := $(VENV)/.requirements-stamp
+BENCH := .venv-bench
+BENCH_STAMP := $(BENCH)/.requirements-stamp
 
 .PHONY: setup-run setup bench-setup system demo test lint nightly clean
 
@@ -30,9 +31,9 @@ $(STAMP): $(RUN_STAMP) requirements-dev.txt
 
 # What the benchmarks need, in a virtual environment of their own: `.venv-bench/bin/python -m
 # benchmarks.change` and the like.
-bench-setup: $(BENCH)/.requirements-stamp
+bench-setup: $(BENCH_STAMP)
 
-$(BENCH)/.requirements-stamp: requirements-bench.txt requirements.txt
+$(BENCH_STAMP): requirements-bench.txt requirements.txt
 	$(BENCH)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt
 	touch $@
@@ -72,4 +73,4 @@ nightly: setup system
 
 clean:
 	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './$(VENV)*' -prune -exec rm -rf {} +

@@ -152,6 +152,8 @@ def _replace(run: Run, before: Staged, entry: Staged) -> None:
         _take_back(run, before, verdict)
     if verdict == Verdict.UNCHANGED:
         ledger.unstage(key)
+        kept = ledger.published_content(key)
+        ledger.set(key, made_by=kept.made_by if kept else "")
     elif (verdict, _version(entry)) != (before.verdict, _version(before)):
         ledger.restage(entry)
 

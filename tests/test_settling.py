@@ -48,7 +48,8 @@ def read(run: Run, name: str, frame: list[str], text: str = "") -> None:
         key, ROOT + name, Status.LIVE, Verdict.NEW if new else Verdict.CHANGED, run.now,
         changed_at=run.now, digest=content_digest(name, shown),
         links_digest=links_digest(ROOT + name, "", shown, prints), title=name, generator=BODY,
-        made_by=run.made_by, left_out=places, blocks=pack_blocks(whole(shown, {at: found[at] for at in places})),
+        made_by=run.made_by, left_out=places,
+        blocks=pack_blocks(whole(shown, {at: found[at] for at in places})),
         body=pack(f"{frame} {text}"), chunks=[chunk.to_json() for chunk in chunks],
     )  # fmt: skip
     run.checked(
