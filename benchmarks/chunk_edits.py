@@ -7,8 +7,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import Block
-from freshcrawl.digests import page_title
 from freshcrawl.extract import extract
+from freshcrawl.reading import page_title
 from tests.support.corpora import corpus
 
 if TYPE_CHECKING:
