@@ -141,6 +141,33 @@ def test_a_place_that_differed_often_stays_noise_after_a_standstill() -> None:
     assert story.tell((24, "70 views")) == [CHANGED]
 
 
+def links(*labels: str) -> list[Block]:
+    return [Block("list", "\n".join(f"- [{label}](/{label})" for label in labels))]
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        (["abcd", "efgh", "ijkl", "aeil"], [CHANGED, NOISE, NOISE]),
+        (["abcd", "abcX", "abYX", "abYZ"], [CHANGED, CHANGED, CHANGED]),
+    ],
+)
+def test_edited_labels_do_not_prove_that_links_rotate(
+    versions: list[str], expected: list[str]
+) -> None:
+    places: dict[str, Place] = {}
+    told, published = [], links(*versions[0])
+    for number, labels in enumerate(versions[1:]):
+        new = links(*labels)
+        spots = find_spots(published, new)
+        check = Check(T0 + number * DAY, T0, spots, frozenset(skeletons(new)))
+        found = judge(check, places, {}, RULES)
+        places = found.places
+        told.append(NOISE if found.noise else CHANGED)
+        published = published if found.noise else new
+    assert told == expected
+
+
 def test_what_another_recipe_read_proves_nothing() -> None:
     story = Story()
     for number in range(5):

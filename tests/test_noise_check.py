@@ -39,13 +39,15 @@ class Crawls:
         self.run = Run(site, Config(), self.state, lambda: self.now)
         self.run.ledger.published = published
 
-    def fetch(self, text: str, *, name: str = "a", etag: str = "", reject: str = "") -> PageItem:
+    def fetch(
+        self, text: str, *, name: str = "a", etag: str = "", reject: str = "", head: str = ""
+    ) -> PageItem:
         """Judge a page of this text, two days later than the one before."""
         key = f"docs.example.com/{name}"
         if key not in self.run.ledger.pages:
             self.run.ledger.add(PageRecord(key, ROOT + name))
         item = PageItem(key, ROOT + name, Outcome.FETCHED, self.now, etag=etag)
-        item.body = page(name, text, "Nothing else moves.")
+        item.body = page(name, text, "Nothing else moves.", head=head)
         asyncio.run(self._judge(item, reject))
         if item.verdict in {Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY}:
             self._publish(item)
@@ -121,6 +123,14 @@ def test_validators_stay_those_of_what_is_published() -> None:
     crawls.fetch("Seen by 8 people.", etag='"3"')
     assert crawls.run.validators("docs.example.com/a", ROOT + "a") == {}
     assert crawls.record.recipe == crawls.run.recipe
+
+
+def test_what_is_outside_of_the_text_is_no_noise() -> None:
+    crawls = Crawls()
+    crawls.tell(*PROOF)
+    canonical = f'<link rel="canonical" href="{ROOT}b">'
+    assert crawls.fetch("Seen by 8 people.", head=canonical).verdict == Verdict.CHANGED
+    assert crawls.fetch("Seen by 9 people.", head=canonical).verdict == Verdict.COSMETIC
 
 
 def test_older_work_that_waits_is_void() -> None:
