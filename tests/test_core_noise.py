@@ -222,8 +222,9 @@ def test_places_that_left_the_page_are_forgotten() -> None:
 
 def test_the_memory_of_a_page_is_bounded() -> None:
     story = Story()
-    for number in range(4):
-        words = "; ".join(f"{number * 1_000 + n} views of w{chr(97 + n % 26)}" for n in range(150))
+    for number in range(20):
+        moved = [number if n // 40 == number % 4 else 0 for n in range(160)]
+        words = "; ".join(f"{1_000 + more} views of it" for more in moved)
         story.fetch(words, T0 + number * DAY)
     assert len(story.places) == 100
     assert all(len(place.values) <= 8 for place in story.places.values())

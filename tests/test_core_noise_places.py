@@ -127,6 +127,16 @@ def test_more_or_fewer_blocks_are_content() -> None:
     assert find_spots(AROUND, [AROUND[1], AROUND[0], CODE]) is None
 
 
+def test_very_many_differences_are_content() -> None:
+    def views(number: int, more: int) -> Block:
+        return text("; ".join(f"{n + more} views" for n in range(number)))
+
+    found = find_spots([views(100, 0)], [views(100, 1)])
+    assert found is not None
+    assert len(found) == 100
+    assert find_spots([views(101, 0)], [views(101, 1)]) is None
+
+
 def test_the_text_around_is_short() -> None:
     long = "word " * 40
     found = find_spots([text(f"{long}at 12:30 {long}")], [text(f"{long}at 12:31 {long}")])

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LINKS = "links"
 """Type of a block that is made of links and nothing else, such as related posts."""
+SPOTS_MAX = 100
+"""Differences of one page above which they are content."""
 AROUND = 30
 """Characters of text kept on each side of a place, for display."""
 _BETWEEN_LINKS = re.compile(r"[\s\-*+,;|\u00b7\u2022>]|\d+\.")
@@ -84,7 +86,10 @@ class View:
 
 
 def find_spots(old: Sequence[Block], new: Sequence[Block]) -> list[Spot] | None:
-    """Return the places at which ``new`` differs from ``old``; None if anything else differs."""
+    """Return the places at which ``new`` differs from ``old``.
+
+    None if anything else differs, or more than `SPOTS_MAX` places do.
+    """
     if len(old) != len(new):
         return None
     differing: dict[int, tuple[View, View]] = {}
@@ -94,6 +99,8 @@ def find_spots(old: Sequence[Block], new: Sequence[Block]) -> list[Spot] | None:
             if not (_differ_in_tokens(*pair) or _rotates(before, after)):
                 return None
             differing[number] = pair
+    if sum(_count(*pair) for pair in differing.values()) > SPOTS_MAX:
+        return None
     spots: list[Spot] = []
     for number, names in enumerate(_owners(new) if differing else ()):
         if number not in differing:
@@ -146,6 +153,15 @@ def _differ_in_tokens(old: View, new: View) -> bool:
         # What is shown and what is compared must tell the same.
         and _values(old.shown) == _values(old.words)
         and _values(new.shown) == _values(new.words)
+    )
+
+
+def _count(old: View, new: View) -> int:
+    """Return how many tokens of two blocks differ."""
+    return sum(
+        one != other
+        for before, after in ((old.words, new.words), (old.targets, new.targets))
+        for one, other in zip(_values(before), _values(after), strict=False)
     )
 
 
@@ -208,20 +224,20 @@ def _links(block: Block) -> list[str]:
 
 
 def _around(masked: Masked, index: int) -> str:
-    """Return the text on both sides of a token, other tokens by their type too."""
-    marks = [token.name for token in masked.tokens]
-    parts = _TOKEN.split(masked.rest)
-    line = ""
-    for number, part in enumerate(parts):
-        line += part + (f"<{marks[number]}>" if number < len(marks) else "")
-    start = sum(len(part) for part in parts[: index + 1])
-    start += sum(len(mark) + 2 for mark in marks[:index])
-    end = start + len(marks[index]) + 2
-    return _cut(
-        ("..." if start > AROUND else "")
-        + line[max(0, start - AROUND) : end + AROUND]
-        + ("..." if len(line) > end + AROUND else "")
-    )
+    """Return the text on both sides of a token, it and other tokens by their type."""
+    text, tokens = masked.text, masked.tokens
+    first = last = index
+    while first and tokens[first - 1].end > tokens[index].start - AROUND:
+        first -= 1
+    while last + 1 < len(tokens) and tokens[last + 1].start < tokens[index].end + AROUND:
+        last += 1
+    at = min(tokens[first].start, max(0, tokens[index].start - AROUND))
+    end = max(tokens[last].end, tokens[index].end + AROUND)
+    line = "..." if at else ""
+    for token in tokens[first : last + 1]:
+        line += text[at : token.start] + f"<{token.name}>"
+        at = token.end
+    return _cut(line + text[at:end] + ("..." if len(text) > end else ""))
 
 
 def _cut(text: str) -> str:

@@ -8,6 +8,7 @@ where content looks alike: decimals, versions, prices, percentages and sizes are
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -208,4 +209,6 @@ def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _overlaps(token: Token, spans: list[tuple[int, int]]) -> bool:
-    return any(token.start < end and start < token.end for start, end in spans)
+    """Tell whether a token shares a character with one of the spans, which are in order."""
+    before = bisect_left(spans, (token.end,)) - 1
+    return before >= 0 and spans[before][1] > token.start
