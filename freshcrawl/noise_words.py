@@ -58,7 +58,8 @@ def _line(place: Mapping[str, Any], now: float) -> str:
     if not place["proven_by"]:
         missing = OBSERVATIONS - place["observations"]
         return f"may be noise: {where}; {seen}, {last}; proven once it differs {_times(missing)}"
-    by = f"proven by this {place['proven_by']} {when(place['proven_since'], now)}"
+    who = {"page": "this page", "site": "pages of the site"}[place["proven_by"]]
+    by = f"proven by {who} {when(place['proven_since'], now)}"
     masked = place["masked_since"]
     still = f"; left out as it is since {when(masked, now)}" if masked else ""
     return f"noise: {where}; {by}, {seen}, {last}{still}"
