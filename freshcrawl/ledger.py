@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
 from freshcrawl.noise_memory import NoiseMemory
-from freshcrawl.staging import Content
+from freshcrawl.staging import Content, is_published, same_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +62,7 @@ class Ledger:
             if (record.status == Status.LIVE) != (page.status == Status.LIVE):
                 self._settle(page, None)
         for entry in list(self._state.staged()):
-            if _is_published(entry, self.published.get(entry.key)):
+            if is_published(entry, self.published.get(entry.key)):
                 self._forget_staged(entry.key)
             else:
                 self.staged[entry.key] = entry
@@ -162,7 +162,7 @@ class Ledger:
     def holds_same(self, entry: Staged) -> bool:
         """Tell whether a guard holds the same change of this page already."""
         before = self.staged.get(entry.key)
-        return before is not None and bool(before.held) and _same(before, entry)
+        return before is not None and bool(before.held) and same_work(before, entry)
 
     def unstage(self, key: str) -> None:
         """Drop staged work of a page."""
@@ -257,17 +257,3 @@ class Ledger:
 
 
 NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
-
-
-def _same(one: Staged, other: Staged) -> bool:
-    return (one.digest, one.status) == (other.digest, other.status)
-
-
-def _is_published(entry: Staged, published: Published | None) -> bool:
-    if published is None:
-        return entry.status != Status.LIVE
-    return (published.status, published.digest, published.links_digest) == (
-        entry.status,
-        entry.digest if entry.status == Status.LIVE else published.digest,
-        entry.links_digest if entry.status == Status.LIVE else published.links_digest,
-    )

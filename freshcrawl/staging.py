@@ -107,6 +107,22 @@ def to_edit(staged: Staged) -> Edit:
     return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
 
 
+def same_work(one: Staged, other: Staged) -> bool:
+    """Tell whether two findings about a page come to the same."""
+    return (one.digest, one.status) == (other.digest, other.status)
+
+
+def is_published(entry: Staged, published: Published | None) -> bool:
+    """Tell whether staged work is what is published of its page."""
+    if published is None:
+        return entry.status != Status.LIVE
+    return (published.status, published.digest, published.links_digest) == (
+        entry.status,
+        entry.digest if entry.status == Status.LIVE else published.digest,
+        entry.links_digest if entry.status == Status.LIVE else published.links_digest,
+    )
+
+
 def _content_name(staged: Staged) -> str:
     """Return the name of a page's kept content: of this page, this text and this body."""
     parts = (staged.key, staged.digest, staged.links_digest, staged.body)
