@@ -67,6 +67,8 @@ def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
         ({**CHECKED, "size": 2_500}, ["2.5 kB when last read"]),
         ({**CHECKED, "missing_runs": 1}, ["links to it any more, as 1 run found"]),
         ({**CHECKED, "etag": '"x"'}, ['ETag "x", Last-Modified -']),
+        ({**CHECKED, "generator": "mdbook"}, ["main content found by the rule mdbook"]),
+        ({**CHECKED, "generator": "body"}, ["so the whole body; the site has no boilerplate"]),
         ({**CHECKED, "last_checked": NOW - 61 * DAY}, ["stale: not checked for longer than max_"]),
         ({**FAILING, "reason": "HTTP 503"}, ["live (HTTP 503)", "stale: HTTP 503"]),
         (FAILING, ["checked 5 d ago", "; tried 60 min ago", ": failed;", "2 failures in a row"]),

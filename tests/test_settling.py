@@ -13,6 +13,7 @@ from freshcrawl.core.boilerplate import BODY, find, prints_of, whole, without
 from freshcrawl.core.changes import content_digest, links_digest
 from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.pages import Block, PageRecord, Staged, Status, Verdict
+from freshcrawl.explanation import explain, page_lines
 from freshcrawl.run_publishing import MIN_PUBLISH_PAGES, RunPublishing
 from freshcrawl.staging import pack, pack_blocks
 from tests.support.embedder import HashEmbedder
@@ -108,6 +109,11 @@ def test_first_crawl(bench: Bench) -> None:
     assert all(validators(run, name) for name in NAMES)
     end(run)
     assert (run.report.remade, run.ledger.generation) == (0, 1)
+    page = explain(bench.state, f"{ROOT}aaa", run.now, run.schedule)
+    assert page is not None
+    assert (page["left_out"], page["boilerplate"]) == (2, learned.version)
+    found = f"so the whole body; 2 blocks left out as site boilerplate (list {learned.version})"
+    assert found in "\n".join(page_lines(page, run.now))
 
 
 def test_a_redesign_trips_no_guard(bench: Bench) -> None:
