@@ -51,9 +51,12 @@ def test_masked_words(text: str, words: list[str]) -> None:
         ("Install linux", f"{ERROR} {MENU}", "Not there", f"{ERROR} {MENU}"),
         ("Welcome", f"Welcome to the docs. {MENU}", "Welcome", f"Welcome to the docs. {MENU}"),
         ("Not found", "Not found", "Not found", "Not found"),
+        ("Not here", "There is no page b. Try the menu.", "Not here",
+         "There is no page 3f9c2b7a1d4e6f80. Try the menu."),
     ],
     ids=[
         "equal", "suggestions", "address and time", "name as title", "other title", "home", "bare",
+        "a name too short to be masked",
     ],
 )  # fmt: skip
 def test_pages_that_say_what_unknown_ones_do(

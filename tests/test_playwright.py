@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -316,3 +317,39 @@ def still_there(started: set[Process]) -> set[Process]:
     for process in left:
         os.kill(process.pid, signal.SIGKILL)
     return left
+
+
+ROUTER = """
+const texts = {texts};
+const name = location.pathname.slice(1);
+document.title = "App";
+document.getElementById("root").innerHTML = texts[name]
+  ? `<main><h1>About ${{name}}</h1><p>${{texts[name]}}</p></main>`
+  : `<main><h1>Nothing here</h1><p>The app has no page ${{name}}. Try the menu.</p></main>`;
+"""
+
+
+def test_pages_that_an_app_does_not_have_are_told_in_the_browser(tmp_path: Path) -> None:
+    """The server answers every URL with one and the same 200; so does the app, but for its text."""
+    state, sites = tmp_path / "state", tmp_path / "sites.toml"
+    with Origin() as origin:
+        sites.write_text(SITES.format(url=origin.url, render="always"))
+        origin.serve_sitemap("/a", "/b", "/never")
+        reports = []
+        for day, texts in enumerate(
+            [{"a": "The text of a.", "b": "The text of b."}, {"a": "New."}]
+        ):
+            origin.unknown = Answer(SHELL.format(script=ROUTER.format(texts=json.dumps(texts))))
+            origin.asked.clear()
+            result = scrapy(
+                "crawl", "docs", state=state, settings={"FRESHCRAWL_SITES": sites},
+                clock_offset_s=day * 4 * 86_400, timeout=CRAWL_TIMEOUT_S,
+            )  # fmt: skip
+            assert result.returncode == 0, result.stderr[-3000:]
+            reports.append(report(state))
+            odd = {path for path in origin.paths() if len(path) == 17}
+            assert len(odd) == 1, "asked for once"
+    first, second = reports
+    assert (first["new"], first["excluded"]) == (2, 1)
+    assert (second["changed"], second["rejected_kinds"]) == (1, {"soft 404": 1})
+    assert any("The text of b." in row["text"] for row in export(state))

@@ -266,6 +266,18 @@ def test_a_page_that_nothing_tells_but_that_all_have_it(docs: Docs) -> None:
         assert "text of part a" in docs.answers("/a.html")
 
 
+def test_numbered_pages_may_change_together(docs: Docs) -> None:
+    """They differed in their numbers only, and still do."""
+    names = [f"/error-{number}.html" for number in range(100, 106)]
+    docs.origin.serve_sitemap(*names)
+    for day, words in enumerate(["was made of old", "is made anew"]):
+        for name in names:
+            docs.origin[name] = page(f"Error {name[7:10]}", f"This error {words}, {name[7:10]}.")
+        run = docs.crawl(4 * day)
+    assert (run["changed"], run["rejected"]) == (6, 0)
+    assert "made anew" in docs.answers(names[0])
+
+
 def test_sudden_shrink_is_believed_when_found_again(docs: Docs) -> None:
     docs.crawl(0)
     docs.origin["/a.html"] = page("Part A", "Only this is left.")

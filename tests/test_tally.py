@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freshcrawl import collapsing, tally
+from freshcrawl import tally
 from freshcrawl.core.pages import Staged, Status
 from tests.support.runs import Bench, key_of, removal, stage, text
 
@@ -157,28 +157,3 @@ def test_move_to_a_page_that_could_not_be_read_waits(bench: Bench) -> None:
     assert run.report.held == 0
     run.ledger.set(key, status=Status.GONE)
     assert tally.release(run) == [key_of("p0")]
-
-
-def test_pages_that_become_one_and_the_same_keep_their_text(bench: Bench) -> None:
-    run = bench.run()
-    stage(run, [*(text(f"p{number}", digest="login") for number in range(5)), text("p9", "own")])
-    collapsing.reject_collapsing(run)
-    assert run.ledger.staged.keys() == {key_of("p9")}
-    assert run.report.rejected == 5
-    assert run.ledger.pages[key_of("p0")].failures == 1
-
-
-def test_pages_that_were_the_same_before_may_change_together(bench: Bench) -> None:
-    run = bench.run()
-    stage(run, [text(f"p{number}", digest="twins") for number in range(3)])
-    collapsing.reject_collapsing(run)
-    assert len(run.ledger.staged) == 3
-
-
-def test_many_pages_of_one_text_may_change_together(bench: Bench) -> None:
-    run = bench.run()
-    for number in range(6):
-        run.ledger.published[key_of(f"p{number}")].digest = "one text"
-    stage(run, [text(f"p{number}", digest="another") for number in range(6)])
-    collapsing.reject_collapsing(run)
-    assert len(run.ledger.staged) == 6

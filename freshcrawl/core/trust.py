@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MASK = "0"
-SAME_TITLE = (0.8, 30)
+SAME_TITLE = (0.7, 30)
 OTHER_TITLE = (0.9, 6)
 """Least share of a known text that is found in a page which says the same, and the most words
 that such a page has of its own: for equal titles (an error page may name similar pages), and
