@@ -57,9 +57,10 @@ class Main:
 
 
 def find_wall(root: Element, main: Main) -> tuple[str, str]:
-    """Return which kind of wall a page is and the sign for it, two empty texts for none."""
-    if main.words > MAX_WORDS:
-        return "", ""
+    """Return which kind of wall a page is and the sign for it, two empty texts for none.
+
+    Only for pages of at most ``MAX_WORDS``.
+    """
     titles = _titles(root)
     tests: tuple[tuple[str, Callable[[Element, Main, list[str]], str]], ...] = (
         (CHALLENGE, _challenge),

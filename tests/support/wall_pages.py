@@ -276,6 +276,23 @@ DOCUMENTATION = {
     "a feedback form with a captcha": sphinx(
         "Security checks", '<p>Short.</p><form><div class="g-recaptcha"></div></form>'
     ),
+    "security checks, with a feedback form": sphinx(
+        "Security check", '<p>Runs each night.</p><form><div class="g-recaptcha"></div></form>'
+    ),
+    "more on security checks": html(
+        "Security check", f'<h1>Security check</h1><p>{WORDS * 2}</p><div class="h-captcha"></div>'
+    ),
+    "a login form in the header of every page": html(
+        "Moved", '<header><form><input type="password"></form></header><h1>Moved</h1><p>To B.</p>'
+    ),
+    "a Sphinx page of a word with a banner": sphinx("", f"<h2>Moved</h2>{BANNER}").replace(
+        "<h1></h1>", ""
+    ),
+    "a status page with links": html(
+        "Maintenance", "<ul>" + "".join(f'<li><a href="/{day}">{day}</a></li>' for day in
+        ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")) + "</ul><h1>"
+        "Maintenance</h1><p>We currently work on the queues; sorry.</p>",
+    ),
     "a stub with a banner": html("Moved", f"<h1>Moved</h1><p>See the second part.</p>{BANNER}"),
     "a short page on cookies with a banner": html(
         "Cookies", "<main><h1>Cookies</h1><p>The server sets one cookie, named session, and reads "
