@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy.http import Request, Response
-from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.hosts import is_private, same_host
 from freshcrawl.core.urls import normalize_url
@@ -16,6 +15,7 @@ from freshcrawl.robots import RobotsForbidden
 from freshcrawl.seeds import SITEMAPS, drop_other_ways, forget_links, seeds, start_page
 from freshcrawl.sitemap_places import named_sitemaps, where_to_look
 from freshcrawl.sitemaps import Sitemap, parse_sitemap, usual_places
+from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -142,7 +142,7 @@ class Discovery:
 
     async def _taken(self, response: Response, url: str, depth: int, known: bool) -> list[Request]:
         if response.status == 200:
-            sitemap = await run_in_thread(parse_sitemap, response.body, response.url)
+            sitemap = await in_turn(parse_sitemap, response.body, response.url)
             return self._listed(url, sitemap, depth, known)
         expected = known or f"sitemap:{url}" in self._run.ledger.listings.sources
         if expected and depth == 0 and response.status in {404, 410}:

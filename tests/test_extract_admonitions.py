@@ -33,10 +33,14 @@ NOTE = "> **Note**\n>\n> Mind the gap."
         "</div>",
         "<div class='note'><h3 class='title'>Note</h3><p>Mind the gap.</p></div>",
         "<div class='note'><p>Mind the gap.</p></div>",
+        "<div class='hint-container note'><p class='hint-container-title'>Note</p><p>Mind the gap.</p>"
+        "</div>",
+        "<aside class='starlight-aside' aria-label='Note'><p aria-hidden='true'>Note</p>"
+        "<div class='starlight-aside__content'><p>Mind the gap.</p></div></aside>",
         "<details class='note'><summary>Note</summary><p>Mind the gap.</p></details>",
     ],
     ids=["sphinx", "docutils", "docusaurus", "vitepress", "docsy", "github", "mdbook", "antora",
-         "docbook", "untitled", "mkdocs-details"],
+         "docbook", "untitled", "vuepress", "starlight", "mkdocs-details"],
 )  # fmt: skip
 def test_admonition(html):
     (block,) = extract(html, URL).blocks

@@ -74,6 +74,8 @@ def test_code_is_verbatim(html, text):
         ("<pre class='brush: php;'>x</pre>", "php"),
         ("<pre class='rust rust-example-rendered'><code>x</code></pre>", "rust"),
         ("<pre data-language='ts'>x</pre>", "ts"),
+        ("<pre class='mermaid'>x</pre>", "mermaid"),
+        ("<div class='mermaid'>x</div>", "mermaid"),
         ("<pre data-lang='not a name'>x</pre>", ""),
         ("<pre class='programlisting'>x</pre>", ""),
         ("<div class='highlight-none'><pre>x</pre></div>", ""),

@@ -26,6 +26,8 @@ BODY = "<p>Some text that is here.</p>"
         ("<h1 id='t'><a class='header' href='#t'>mdBook</a></h1>", "# mdBook", 1, "t", "mdBook"),
         ("<h2 id='t'>VitePress <a class='header-anchor' href='#t'>\u200b</a></h2>",
          "## VitePress", 2, "t", "VitePress"),
+        ("<h3 id='link'><a class='header-anchor' href='#link'><span>link</span></a></h3>",
+         "### link", 3, "link", "link"),
         ("<h2><a class='anchor' href='#gh'><svg></svg></a>GitHub</h2>", "## GitHub", 2, "gh",
          "GitHub"),
         ("<h3 id='x'>C#</h3>", "### C#", 3, "x", "C#"),
@@ -82,3 +84,27 @@ def test_no_title_is_added_to_a_page_that_starts_with_its_own_name():
 )
 def test_title_of_the_document(html, title):
     assert extract(html, URL).title == title
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # docutils: titles that lead back to the table of contents
+        (
+            "<h2><a class='toc-backref' href='#id3' role='doc-backlink'>Type casting</a>"
+            "<a class='headerlink' href='#type'>¶</a></h2><p>x</p>",
+            "## Type casting\n\nx",
+        ),
+        # docutils: a footnote's label, and the list of places that refer to it
+        (
+            "<aside class='footnote' role='doc-footnote'><span class='label'><span>[</span>"
+            "<a role='doc-backlink' href='#id1'>1</a><span>]</span></span><span class='backrefs'>"
+            "(<a role='doc-backlink' href='#id1'>1</a>,<a role='doc-backlink' href='#id3'>2</a>)"
+            "</span><p>Text.</p></aside>",
+            "[1]\n\nText.",
+        ),
+        ("<p>Note.<a role='doc-backlink' href='#fnref1'>↩︎</a></p>", "Note."),
+    ],
+)
+def test_links_back(html, expected):
+    assert extract(f"<div id='docs-body'>{html}</div>", URL).markdown == expected

@@ -30,7 +30,9 @@ URL = "https://docs.test/guide/page.html"
         ("<p><code>a\n b</code> <tt>c</tt> <kbd>d</kbd></p>", "`a b` `c` `d`"),
         ("<p><code>a`b</code> <code>`</code></p>", "``a`b`` `` ` ``"),
         ("<p><code><span>x</span><b>.y</b></code></p>", "`x.y`"),
+        ("<p>x<sup><a href='#fn:1'>1</a></sup></p>", "x^[1](https://docs.test/guide/page.html#fn:1)"),
         ("<p>2<sup>10</sup> x<sub>i</sub> see<sup>[1]</sup></p>", "2^10 x_i see[1]"),
+        ("<p><code class='tsd-tag'>Optional</code>a</p>", "`Optional` a"),
         ("<p>f(<wbr>int a,<wbr>int b)</p>", "f(int a,int b)"),
         ("<p>plain &lt;T&gt; *stars* _x_</p>", "plain <T> *stars* _x_"),
         ("<p>Is <math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2"

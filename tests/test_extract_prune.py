@@ -38,16 +38,22 @@ def in_unknown(html):
         "<div class='contents topic'><p class='topic-title'>Contents</p></div>",
         "<ul class='breadcrumbs'><li>Docs</li></ul>",
         "<a class='viewcode-link' href='s'>[source]</a>",
+        "<p><a href='#fnref-1'>\u21a9</a></p>",
         "<a href='edit'>Edit this page</a>",
         "<p><a href='_sources/x.txt'>View page source</a></p>",
         "<span class='theme-doc-version-badge'>Version: 2.1</span>",
         "<div class='theme-last-updated'>Last updated on Jan 1</div>",
         "<div class='lastUpdated_JAkA'>Jan 1</div>",
+        "<h2 class='feedback--title'>Feedback</h2>",
+        "<div class='edit-page'><a href='e'>GitHub</a></div>",
         "<div class='tocCollapsible_ETCw'>On this page</div>",
         "<div class='prev-next-area'>previous</div>",
         "<div class='docs-navigation-links'>Previous: x</div>",
         "<p class='copyright'>2025</p>",
         "<span class='sr-only'>Section titled</span>",
+        "<div class='dynheader'>Inheritance diagram for X:</div>",
+        "<div class='language-sh'><button>Copy</button><span class='lang'>sh</span></div>",
+        "<p><img src='closed.png' alt='-'></p>",
     ],
 )
 def test_noise_anywhere(noise):
@@ -64,6 +70,8 @@ def test_noise_anywhere(noise):
         "<div id='sidebar'>Menu</div>",
         "<div id='footer'>Copyright</div>",
         "<ul class='menu'><li>Home</li></ul>",
+        "<article><aside>See <a href='a'>another page</a></aside></article>",
+        "<article><aside><p>Stay informed.</p><form><input></form></aside></article>",
     ],
 )
 def test_noise_where_no_generator_is_known(noise):
@@ -81,7 +89,16 @@ def test_noise_where_no_generator_is_known(noise):
         ("<aside class='note'><p>x</p></aside>", "> **Note**\n>\n> x"),
         ("<form><h2>A page in a form</h2></form>", "## A page in a form"),
         ("<div hidden='until-found'>x</div>", "x"),
+        ("<article><aside>What this page is about.</aside></article>", "What this page is about."),
         ("<blockquote><p>x</p><footer>Someone</footer></blockquote>", "> x\n>\n> Someone"),
+        ("<figure><p>x</p><footer>Someone</footer></figure>", "x\n\nSomeone"),
+        ("<footer class='footnotes'><p>A note.</p></footer>", "A note."),
+        ("<footer><section role='doc-endnotes'><p>A note.</p></section></footer>", "A note."),
+        ("<footer><pre>make install</pre></footer>", "```\nmake install\n```"),
+        ("<p><span class='lang'>sh</span></p>", "sh"),
+        ("<p><img src='x.png' alt='A'></p>", "![A](https://docs.test/x.png)"),
+        ("<h2>Copyright</h2>", "## Copyright"),
+        ("<h6>Last updated by hand</h6>", "###### Last updated by hand"),
         ("<p>Use <a href='#x'>#</a> here</p>", "Use [#](https://docs.test/page.html#x) here"),
         ("<div class='wrap'>tail<script></script> kept</div>", "tail kept"),
     ],
@@ -145,3 +162,14 @@ def test_prose_at_the_ends_of_an_unknown_page_is_content(line):
 )
 def test_release_beside_the_title_of_an_unknown_page(html, title):
     assert in_unknown(f"{html}<p>Text.</p>") == f"{title}\n\nText."
+
+
+def test_a_build_fact_set_as_a_heading():
+    assert in_unknown("<p>Text.</p><h6>Last updated: February 1, 2017</h6>") == "Text."
+
+
+def test_a_category_above_the_title_of_an_unknown_page():
+    html = (
+        "<article><header><a href='c'>CATEGORY</a><h1>T</h1><a href='b'>by x</a></header></article>"
+    )
+    assert in_unknown(html) == "# T\n\n[by x](https://docs.test/b)"

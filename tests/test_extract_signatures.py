@@ -46,6 +46,10 @@ def test_sphinx_class_with_its_method():
          "</span><span class='sig-name descname'>f</span>(<dl><dd><em>a: int</em>,</dd>"
          "<dd><em>b: str</em>,</dd></dl>)</dt><dd></dd></dl>",
          ("`m.f(a: int, b: str)`", "", 7, "m.f", "m.f")),
+        # a comma before a bracket that means something
+        ("<dl class='py function'><dt class='sig' id='m.h'><span class='sig-name descname'>h</span>("
+         "<em>a=(1,&nbsp;)</em>, <em>[E, ]**F</em>)</dt><dd></dd></dl>",
+         ("`h(a=(1, ), [E, ]**F)`", "", 7, "m.h", "m.h")),
         # Sphinx before version 4
         ("<dl class='function'><dt id='m.g'><code class='descclassname'>m.</code>"
          "<code class='descname'>g</code><span>(</span><em>x</em><span>)</span></dt><dd></dd></dl>",
@@ -65,8 +69,13 @@ def test_sphinx_class_with_its_method():
          "</a>(self) -&gt; <a href='o'>Option</a>&lt;T&gt;</h4></section></summary>"
          "<div class='docblock'><p>x</p></div></details>",
          ("`pub fn ok(self) -> Option<T>`", "", 8, "method.ok", "ok")),
-        ("<pre class='rust item-decl'><code>pub enum Choice&lt;T&gt; {\n    Yes(T),\n}</code></pre>",
-         ("`pub enum Choice<T> { Yes(T), }`", "", 7, "", "Choice")),
+        ("<pre class='rust item-decl'><code>pub enum Choice&lt;T&gt; { <span>/* 2 variants */</span> }"
+         "</code></pre>", ("`pub enum Choice<T> { /* 2 variants */ }`", "", 7, "", "Choice")),
+        # TypeDoc
+        ("<ul class='tsd-signatures'><li><div class='tsd-signature tsd-anchor-link' id='close'>"
+         "<span class='tsd-kind-call-signature'>close</span>(<br/>&nbsp;&nbsp;a: number,<br/>): void"
+         "<a href='#close' class='tsd-anchor-icon'><svg></svg></a></div><div><p>Closes.</p></div></li></ul>",
+         ("`close(a: number): void`", "", 7, "close", "close")),
         # Doxygen
         ("<a id='a1'></a><div class='memitem'><div class='memproto'><table class='memname'><tr>"
          "<td class='memname'>int add</td><td>(</td><td class='paramtype'>int&#160;</td>"
@@ -77,6 +86,17 @@ def test_sphinx_class_with_its_method():
 )  # fmt: skip
 def test_signature(html, expected):
     assert signatures(html) == [expected]
+
+
+def test_a_typedoc_declaration_with_a_body_stays_code():
+    html = "<div class='tsd-signature'>interface A {<br/>  <span>b</span>: number;<br/>}</div>"
+    assert extract(html, URL).markdown == "```\ninterface A {\n  b: number;\n}\n```"
+
+
+def test_a_rust_declaration_with_a_body_stays_code():
+    html = "<pre class='rust item-decl'><code>pub trait T {\n    // Required\n    fn f();\n}</code></pre>"
+    (block,) = extract(html, URL).blocks
+    assert block.text == "```rust\npub trait T {\n    // Required\n    fn f();\n}\n```"
 
 
 def test_a_long_rust_declaration_stays_code():

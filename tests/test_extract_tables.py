@@ -34,6 +34,8 @@ HEAD = "<thead><tr><th>Name</th><th>Use</th></tr></thead>"
          "</tr></table></td></tr></table>", "left\n\n| A | B |\n| --- | --- |\n| 1 | 2 |"),
         ("<table><tr><td>one</td><td><pre>a\nb</pre></td></tr></table>", "one\n\n```\na\nb\n```"),
         ("<table role='presentation'><tr><td>a</td><td>b</td></tr></table>", "a\n\nb"),
+        ("<table class='hlist'><tr><td><ul><li>a<li>b</ul></td><td><ul><li>c</ul></td></tr></table>",
+         "- a\n- b\n\n- c"),
         ("<table><tr><td><h2>Left</h2></td><td>x</td></tr></table>", "## Left\n\nx"),
         # Doxygen: headings part the table
         ("<table class='memberdecls'><tr class='heading'><td colspan='2'><h2>Functions</h2></td></tr>"

@@ -42,7 +42,7 @@ ALLOWED = {
 }
 """What a part may import of freshcrawl, types too, where that is less than all below it."""
 LAYERS = (
-    ("clock", "config", "console", "core", "inflate", "settings", "stopping"),
+    ("clock", "config", "console", "core", "inflate", "settings", "stopping", "threads"),
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (
         *("credentials", "failures", "noise_memory", "reading", "site_checks", "sitemap_places"),

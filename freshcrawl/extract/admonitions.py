@@ -20,13 +20,14 @@ _KINDS = {
 }  # fmt: skip
 _BOXES = frozenset({
     "admonition", "admonitionblock", "theme-admonition", "custom-block", "markdown-alert", "alert",
-    "callout", "starlight-aside", "topic", "sidebar", "system-message",
+    "callout", "hint-container", "starlight-aside", "topic", "sidebar", "system-message",
 })  # fmt: skip
 _VERSIONS = frozenset({
     "versionadded", "versionchanged", "versionremoved", "deprecated", "deprecation-block",
 })  # fmt: skip
 _TITLES = re.compile(
-    r"(?:admonition|custom-block|markdown-alert|alert|callout|sidebar|topic|starlight-aside)"
+    r"(?:admonition|custom-block|markdown-alert|alert|callout|sidebar|topic|hint-container"
+    r"|starlight-aside)"
     r"[-_]+(?:title|heading)|title|(?:admonitionHeading|admonition-heading)(?:_\w+)?"
 )
 _TAGS = frozenset({"div", "aside", "section", "details", "blockquote"})
@@ -75,14 +76,14 @@ def summary(el: Element, scope: Scope) -> list[Block]:
 
 
 def _take_title(el: Element) -> str:
-    """Remove the title from a box and return it; the kind of the box if there is none."""
+    """Remove the title from a box and return it; its label or kind if there is none."""
     for child in _first_parts(el):
         named = any(map(_TITLES.fullmatch, classes(child))) or tag_of(child) == "summary"
         if named and (title := plain(child).rstrip(":")):
             remove(child)
             return title
     kinds = (_KINDS[token] for token in classes(el) if token in _KINDS)
-    return next(kinds, "")
+    return (el.get("aria-label") or "").strip() or next(kinds, "")
 
 
 def _first_parts(el: Element) -> list[Element]:

@@ -72,6 +72,8 @@ def _language_named(el: Element) -> str:
     for token in tokens:
         if match := _LANGUAGE.fullmatch(token):
             return match[1].lower()
+    if "mermaid" in tokens:
+        return "mermaid"
     for marker in ("sourceCode", "brush:", "rust"):  # pandoc, SyntaxHighlighter, rustdoc
         if marker in tokens:
             after = tokens[tokens.index(marker) + 1 :]

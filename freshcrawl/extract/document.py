@@ -15,7 +15,7 @@ from freshcrawl.extract.dom import HEADINGS, Element, classes, climb, first, par
 from freshcrawl.extract.head import base_url, page_links, read_head
 from freshcrawl.extract.inline import Style, plain
 from freshcrawl.extract.prune import is_page_chrome, prune
-from freshcrawl.extract.selectors import Rule, find_main, find_title
+from freshcrawl.extract.selectors import Rule, find_also, find_main, find_title
 from freshcrawl.extract.tabs import label_panels
 from freshcrawl.extract.walker import blocks_of, walk
 from freshcrawl.extract.walls import MAX_WORDS, Main, find_wall
@@ -23,7 +23,7 @@ from freshcrawl.extract.walls import MAX_WORDS, Main, find_wall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 """Raised whenever the same HTML may give other blocks."""
 
 _KEPT = Rule("keep", ())
@@ -44,6 +44,7 @@ _BUILD_FACT = re.compile(
 )
 _BUILD_FACT_MAX = 200
 _PROSE = frozenset({"heading", "paragraph", "list"})
+_DIGIT = re.compile(r"\d")
 
 
 def extract(
@@ -77,7 +78,7 @@ def extract(
         prune(main, rule)
         document.blocks += blocks_of(main, base)
     _add_title(document, title, base)
-    if rule.generic:
+    if rule.dated:
         _drop_build_facts(document.blocks)
     found = Main(
         document.bare_markdown,
@@ -120,7 +121,8 @@ def _mains(root: Element, keeps: Iterable[CSSSelector]) -> tuple[list[Element], 
         outer = {el for el in kept if not any(around in kept for around in climb(el, 1000))}
         return [el for el in root.iter() if el in outer], _KEPT
     main, rule = find_main(root)
-    return ([] if main is None else [main]), rule
+    mains = {} if main is None else dict.fromkeys([main, *find_also(root, rule)])
+    return ([el for el in root.iter() if el in mains] if len(mains) > 1 else list(mains)), rule
 
 
 def _is_index(main: Element) -> bool:
@@ -141,7 +143,8 @@ def _title_outside(
 
     It is what the rule says, else the only H1 that is neither the site's (in
     its header, or a link) nor in the main content, unless that starts with the
-    ``name`` that the head gives to the page.
+    ``name`` that the head gives to the page. If the main content has an H1 too,
+    the one outside must be that name.
     """
     openings = (first(main, *HEADINGS) for main in mains)
     if any(opening is not None and plain(opening).rstrip("¶#§ ") == name for opening in openings):
@@ -149,9 +152,10 @@ def _title_outside(
     if (named := find_title(root, rule)) is not None:
         return named
     titles = [el for el in root.iter("h1") if not is_page_chrome(el) and not _is_link(el)]
-    if len(titles) != 1 or any(around in mains for around in climb(titles[0], 1000)):
+    outside = [el for el in titles if not any(around in mains for around in climb(el, 1000))]
+    if len(outside) != 1:
         return None
-    return titles[0]
+    return outside[0] if len(titles) == 1 or plain(outside[0]) == name else None
 
 
 def _is_link(el: Element) -> bool:
@@ -161,9 +165,10 @@ def _is_link(el: Element) -> bool:
 
 
 def _add_title(document: Document, title: Element | None, base: str) -> None:
-    """Put the title from outside before the blocks if they have none; name the document."""
-    first_title = next((b.title for b in document.blocks if b.level == 1 and b.title), "")
-    if not first_title and title is not None and document.blocks:
+    """Put the title from outside before the blocks if they lack it; name the document."""
+    titles = [block.title for block in document.blocks if block.level == 1 and block.title]
+    first_title = titles[0] if titles else ""
+    if title is not None and document.blocks and plain(title) not in titles:
         prune(title, _KEPT)
         scope = Scope(Style(base), walk, frozenset())
         document.blocks[:0] = [_top(block) for block in map(finish, heading(title, scope))]
@@ -177,7 +182,7 @@ def _top(block: Block) -> Block:
 
 
 def _drop_build_facts(blocks: list[Block]) -> None:
-    """Drop a line about the build from the ends of a page whose generator is not known."""
+    """Drop a line about the build from the ends of a page."""
     while blocks and _is_build_fact(blocks[-1]):
         blocks.pop()
     while blocks and _is_build_fact(blocks[0]):
@@ -185,5 +190,7 @@ def _drop_build_facts(blocks: list[Block]) -> None:
 
 
 def _is_build_fact(block: Block) -> bool:
-    short = block.kind == "paragraph" and len(block.text) <= _BUILD_FACT_MAX
-    return short and _BUILD_FACT.fullmatch(block.plain) is not None
+    if len(block.text) > _BUILD_FACT_MAX or block.kind not in {"paragraph", "heading"}:
+        return False
+    dated = block.kind == "paragraph" or _DIGIT.search(block.title) is not None
+    return dated and _BUILD_FACT.fullmatch(block.title or block.plain) is not None

@@ -94,6 +94,8 @@ def _emphasis(marker: str) -> _Render:
 
 def _code(el: Element, style: Style, depth: int) -> str:
     text = "".join(el.itertext())
+    if el.get("class") == "tsd-tag":  # only its style sets it apart from the name after it
+        text += " "
     if not style.marks:
         return text
     span = markup.around(text, markup.code_span)
@@ -113,6 +115,8 @@ def _link(el: Element, style: Style, depth: int) -> str:
 
 def _image(el: Element, style: Style, depth: int) -> str:
     alt = " ".join((el.get("alt") or "").split())
+    if len(alt) == 1 and alt.isascii() and not alt.isalnum():
+        return ""  # an arrow or a bullet
     if not alt or not style.marks:
         return alt
     url = resolve(style.base, el.get("src"))
@@ -122,7 +126,8 @@ def _image(el: Element, style: Style, depth: int) -> str:
 def _script(mark: str) -> _Render:
     def render(el: Element, style: Style, depth: int) -> str:
         inner = content(el, style, depth)
-        return mark + inner if _SCRIPT.fullmatch(inner) else inner
+        # Also a number that is a link, as to a footnote: else it would run into the word before.
+        return mark + inner if _SCRIPT.fullmatch("".join(el.itertext()).strip()) else inner
 
     return render
 

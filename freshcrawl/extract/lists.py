@@ -45,7 +45,9 @@ def _inner(el: Element, scope: Scope) -> list[Block]:
 
 
 def _lays_out(el: Element) -> bool:
-    return first(el, *HEADINGS) is not None or any(map(is_signature_term, el.iter("dt")))
+    if first(el, *HEADINGS) is not None or "tsd-signatures" in (el.get("class") or ""):
+        return True
+    return any(map(is_signature_term, el.iter("dt")))
 
 
 def _start(el: Element) -> int:

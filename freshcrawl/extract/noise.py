@@ -9,12 +9,12 @@ TAGS = frozenset({
 })  # fmt: skip
 ROLES = frozenset({
     "navigation", "banner", "contentinfo", "search", "menu", "menubar", "toolbar", "tablist",
-    "doc-backlink",
 })  # fmt: skip
 CLASSES = frozenset({
     # permalinks, links to sources
     "headerlink", "paramlink", "viewcode-link", "viewcode-back", "hash-link", "permalink",
-    "footnote-backref", "reversefootnote", "srclink", "direct-link", "sl-anchor-link",
+    "footnote-backref", "reversefootnote", "backrefs", "srclink", "direct-link", "sl-anchor-link",
+    "selflink", "method-click-advice",
     # copy buttons, line numbers, labels of code
     "copybtn", "copy-button", "copy-btn", "btn-copy", "clipboard-button", "clipboard-copy",
     "copy-path", "code-copy", "copy-code-button", "test-arrow", "button-holder", "linenos",
@@ -29,13 +29,17 @@ CLASSES = frozenset({
     "theme-doc-toc-mobile", "theme-doc-toc-desktop", "td-toc", "toc-container", "page-toc",
     "bd-header-article", "bd-sidebar-secondary", "bd-toc", "onlyprint", "jb-print-docs-body",
     "VPDocFooter", "VPDocAside", "VPDocAsideOutline", "vp-doc-footer", "page-nav", "page-meta",
+    "vp-page-nav", "vp-page-meta", "vp-code-tab-title", "vp-tab-title",
     "sidemenu", "menu-bar", "menu-title", "toc", "banner_link", "banner_image",
+    "tsd-breadcrumb", "tsd-index-panel",
     "toc-menu", "navigation-footer", "pager", "nosearch", "table-of-contents",
     "toplang", "bottomlang", "printfooter", "mw-editsection", "catlinks", "page__share",
     "page__meta", "page__related", "md-content__button", "md-source-file", "md-feedback",
     # facts about the build, not the subject
     "theme-doc-version-badge", "theme-doc-version-banner", "theme-doc-footer",
     "theme-last-updated", "theme-edit-this-page", "edit-this-page", "edit-page-link", "edit-link",
+    "edit-page", "page-footer-meta",
+    "article-meta", "reading-time",
     "td-page-meta", "td-page-meta__lastmod", "last-updated", "lastupdated", "last-update",
     "git-revision-date-localized-plugin", "git-revision-date", "md-source-date",
     "page-edit-link", "page-info", "copyright", "footer-links", "sphx-glr-timing",
@@ -43,11 +47,12 @@ CLASSES = frozenset({
     "ethical-ad", "ad-container", "cookie-banner", "cookie-consent",
     # hover text and text for screen readers
     "notable-traits", "hideme", "out-of-band", "rightside", "sub-heading", "sr-only",
-    "visually-hidden", "visuallyhidden", "screen-reader-text", "dyncontent", "inherit_header",
+    "visually-hidden", "visuallyhidden", "screen-reader-text", "dynheader", "dyncontent",
 })  # fmt: skip
 CLASS_STEMS = (
     # CSS modules append a hash: tocCollapsible_ETCw
     "tocCollapsible_", "lastUpdated_", "breadcrumbsContainer_", "buttonGroup_", "tocMobile_",
+    "feedback--",
 )  # fmt: skip
 IDS = frozenset({
     "docs-header", "docs-top-navigation", "docs-top-navigation-container", "docs-sidebar",
@@ -73,8 +78,9 @@ EDIT_LINKS = frozenset({
 })  # fmt: skip
 PERMALINK_MARKS = frozenset({
     "", "¶", "#", "§", "🔗", "∞", "◆", "link", "permalink", "anchor", "permanent link",
-    "link to this heading", "copy link",
+    "link to this heading", "copy link", "↩",
 })  # fmt: skip
+FOOTNOTES = frozenset({"footnotes", "footnote", "footnote-list", "footnote-definition"})
 BOXES = frozenset({
     "admonition", "note", "warning", "tip", "caution", "danger", "important", "info", "hint",
     "callout", "topic", "footnote", "footnote-list", "starlight-aside", "alert", "markdown-alert",

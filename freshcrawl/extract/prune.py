@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from freshcrawl.extract.selectors import Rule
 
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_WORD = re.compile(r"\w")
 _INVISIBLE = re.compile("[\u200b\ufeff\u00ad\ue000-\uf8ff]")  # the last are icon fonts
 _KEEP_CODE = frozenset({"pre", "code", "table"})
 _TITLED = frozenset({*HEADINGS, "dt"})
 _PLAIN_BOXES = frozenset({"div", "aside", "ul", "ol", "table", "p", "span"})
 _RELEASE = re.compile(r"[@v]\s?\d+(?:\.\d+)+[\w.+-]*")
 _IN_PAGE = frozenset({"article", "main", "section"})
+_FOOTER_CONTENT = ("pre", "table", "dl")
 _FORM_TEXT = (*HEADINGS, "pre", "article")
 
 
@@ -41,13 +43,23 @@ def prune(main: Element, rule: Rule) -> None:
     for el in main.iter():
         if el is main:
             continue
-        if _is_permalink(el):
+        if el.get("role") == "doc-backlink":
+            _unlink(el, doomed)
+        elif _is_permalink(el):
             _keep_anchor(el)
             doomed.append(el)
         elif is_noise(el, generic=rule.generic) or has_class(el, rule.noise):
             doomed.append(el)
     for el in doomed:
         remove(el)
+
+
+def _unlink(backlink: Element, doomed: list[Element]) -> None:
+    """Keep the text of a link back, as that of a title to the contents, but not a mere arrow."""
+    if _WORD.search(text_of(backlink)):
+        backlink.attrib.pop("href", "")
+    else:
+        doomed.append(backlink)
 
 
 def is_noise(el: Element, *, generic: bool) -> bool:
@@ -92,7 +104,8 @@ def _is_hidden(el: Element) -> bool:
     hidden = (
         el.get("hidden") not in {None, "until-found"}
         or el.get("aria-hidden") == "true"
-        or (style is not None and _HIDDEN_STYLE.search(style) is not None)
+        # Doxygen's trees hide their inner rows until they are unfolded.
+        or (style is not None and el.tag != "tr" and _HIDDEN_STYLE.search(style) is not None)
     )
     return hidden and not _is_panel(el)
 
@@ -109,7 +122,10 @@ def _is_permalink(el: Element) -> bool:
     text = _INVISIBLE.sub("", text_of(el)).strip().lower()
     if text not in noise.PERMALINK_MARKS:
         return "headerlink" in classes(el)
-    return text in {"¶", "§", "🔗"} or bool(el.get("class")) or _titled(el) is not None
+    title = _titled(el)
+    if title is not None and text.isalpha() and text_of(title).lower() == text:
+        return False  # a title such as "Link" that is a link to itself
+    return text in {"¶", "§", "🔗", "↩"} or bool(el.get("class")) or title is not None
 
 
 def _titled(el: Element) -> Element | None:
@@ -131,14 +147,52 @@ def _header(el: Element, generic: bool) -> bool:
 
 
 def _footer(el: Element, generic: bool) -> bool:
-    return tag_of(next(climb(el, 1), el)) != "blockquote"
+    if tag_of(next(climb(el, 1), el)) in {"blockquote", "figure"} or _is_notes(el):
+        return False
+    return first(el, *_FOOTER_CONTENT) is None and not any(map(_is_notes, el.iter()))
+
+
+def _is_notes(el: Element) -> bool:
+    return el.get("role") == "doc-endnotes" or has_class(el, noise.FOOTNOTES)
 
 
 def _aside(el: Element, generic: bool) -> bool:
     tokens = classes(el)
     if not noise.BOXES.isdisjoint(tokens) or el.get("role") in {"note", "doc-footnote"}:
         return "contents" in tokens
-    return generic or "contents" in tokens or first(el, "nav") is not None
+    if "tsd-sources" in tokens:
+        return False
+    if "contents" in tokens or first(el, "nav", "form") is not None:
+        return True
+    return generic and not _is_prose(el)
+
+
+def _is_prose(el: Element) -> bool:
+    """Tell whether an element of a page's content is text rather than links."""
+    if not any(tag_of(around) in _IN_PAGE for around in climb(el, 100)):
+        return False
+    linked = sum(len(text_of(link)) for link in el.iter("a"))
+    return 2 * linked < len(text_of(el))
+
+
+def _source_lines(el: Element, generic: bool) -> bool:
+    """TypeDoc's list of lines where something is defined; they move with every edit."""
+    around = el.getparent()
+    return around is not None and "tsd-sources" in classes(around)
+
+
+def _span(el: Element, generic: bool) -> bool:
+    return _code_label(el) or _badge(el, generic)
+
+
+def _code_label(el: Element) -> bool:
+    """The language of a code block, written beside it by VitePress."""
+    around = el.getparent()
+    return (
+        "lang" in classes(el)
+        and around is not None
+        and any(token.startswith("language-") for token in classes(around))
+    )
 
 
 def _contents(el: Element, generic: bool) -> bool:
@@ -156,8 +210,13 @@ def _input(el: Element, generic: bool) -> bool:
     return el.get("type") != "checkbox" or item is None or "task-list-item" not in classes(item)
 
 
-def _edit_link(el: Element, generic: bool) -> bool:
-    return len(el) < 3 and text_of(el).lower() in noise.EDIT_LINKS
+def _link(el: Element, generic: bool) -> bool:
+    if len(el) < 3 and text_of(el).lower() in noise.EDIT_LINKS:
+        return True
+    around = el.getparent()
+    if not generic or around is None or tag_of(around) != "header":
+        return False
+    return any(tag_of(after) == "h1" for after in el.itersiblings())  # the category, above a title
 
 
 def _badge(el: Element, generic: bool) -> bool:
@@ -175,6 +234,7 @@ _BY_TAG = {
     "div": _contents,
     "form": _form,
     "input": _input,
-    "a": _edit_link,
-    "span": _badge,
+    "a": _link,
+    "span": _span,
+    "ul": _source_lines,
 }

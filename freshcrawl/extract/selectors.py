@@ -33,11 +33,15 @@ class Rule:
     """The rule holds only if one of these is on the page, or ``generator`` fits."""
     generator: str = ""
     """Start of ``meta name=generator``, lower case."""
+    also: str = ""
+    """Further parts of the main content."""
     title: str = ""
     """Where the title is if not in the main element."""
     noise: frozenset[str] = frozenset()
     """Class tokens that are no content here, though they may be elsewhere."""
     generic: bool = False
+    dated: bool = False
+    """Lines about the build may begin or end the main content, without a mark of their own."""
 
 
 _DOCBOOK = ", ".join(
@@ -64,9 +68,9 @@ RULES = (
     Rule("docusaurus", ("div.theme-doc-markdown",)),
     Rule("vitepress", ("div.vp-doc", "div.VPContent", "div.VPHome"),
          when="div.vp-doc, div.VPContent"),
-    Rule("vuepress", ("div.theme-default-content", "div.theme-hope-content")),
+    Rule("vuepress", ("div.theme-default-content", "div.theme-hope-content", "main.vp-page")),
     Rule("starlight", ("div.sl-markdown-content",)),
-    Rule("hugo-docsy", ("div.td-content",)),
+    Rule("hugo-docsy", ("div.td-content",), dated=True),
     Rule("hugo", ("article.gdoc-markdown", "div#body-inner", "article.book-article"),
          generator="hugo"),
     Rule("mdbook", ("main",), when="div.page-wrapper, div#page-wrapper, div#mdbook-content"),
@@ -76,9 +80,10 @@ RULES = (
          when="div.flex-box, div.flex-content, div.contentContainer",
          title="h1.title, h2.title"),
     Rule("doxygen", ("div.contents",), generator="doxygen", when="div#doc-content",
-         title="div.title"),
+         title="div.title", noise=frozenset({"arrow", "icona", "levels"})),
     Rule("antora", ("article.doc",)),
-    Rule("asciidoctor", ("div#content",), generator="asciidoctor"),
+    Rule("asciidoctor", ("div#content",), generator="asciidoc", also="div#header, div#footnotes",
+         noise=frozenset({"details"})),
     Rule("docbook", ("div#docContent", _DOCBOOK), generator="docbook",
          when="div.navheader, div.navfooter, div#docContent"),
     Rule("texinfo", ("body",), generator="gnu texinfo", noise=frozenset({"header", "nav-panel"})),
@@ -96,9 +101,9 @@ RULES = (
     Rule("mediawiki", ("div.mw-parser-output",)),
     Rule("markdown-body", ("article.markdown-body",)),
     Rule("html5", ("main", "[role=main]", "article", "div#main-content", "div#content"),
-         generic=True),
+         generic=True, dated=True),
 )  # fmt: skip
-BODY = Rule("body", ("body",), generic=True)
+BODY = Rule("body", ("body",), generic=True, dated=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,11 @@ def find_main(root: Element) -> tuple[Element | None, Rule]:
                     if not rule.generic or _is_enough(el, selector, places):
                         return el, rule
     return next((el for el in places if el.tag == "body"), None), BODY
+
+
+def find_also(root: Element, rule: Rule) -> list[Element]:
+    """Return the elements that the rule names as further parts of the main content."""
+    return list(_matches(rule.also, list(root.iter(*_TAGS)))) if rule.also else []
 
 
 def find_title(root: Element, rule: Rule) -> Element | None:

@@ -20,8 +20,11 @@ _ITEM_MAX = 300
 _PREFIX = frozenset({"descclassname", "sig-prename"})
 _NAME = frozenset({"descname", "sig-name", "element-name"})
 _TEXINFO = ("deffn", "deftype", "defun", "defvar", "defvr", "defmac", "defop", "defspec")
+_BODY = re.compile(r"\{\s*\n")
 _APART = frozenset({"dd", "td", "tr", "br", "div"})
-_OPEN, _CLOSE = re.compile(r"([(\[]) (?=\S)"), re.compile(r",? ([)\]])")
+_APART_MARK = "\ufdd5"  # a non-character, which `dom.parse` takes out of every page
+_TRAILING = re.compile(f",\\s*(?:{_APART_MARK}|\n)[\\s{_APART_MARK}]*([)\\]])")
+_OPEN, _CLOSE = re.compile(r"([(\[]) (?=\S)"), re.compile(r"(?<!,) ([)\]])")
 _COMMA = re.compile(r" ,")
 _DECLARED = re.compile(
     r"^(?:[\w@]+(?:\([^)]*\))? )*?(?:struct|enum|trait|union|fn|class|interface|record) (\w+)"
@@ -61,10 +64,28 @@ def rust_header(el: Element, scope: Scope) -> list[Block]:
 
 
 def rust_item(el: Element, scope: Scope) -> list[Block]:
-    """Return a rustdoc item declaration: a signature, or code if it is long."""
-    if len("".join(el.itertext())) > _ITEM_MAX:
+    """Return a rustdoc item declaration: a signature, or code if it has a body or is long."""
+    text = "".join(el.itertext())
+    if len(text) > _ITEM_MAX or _BODY.search(text):
         return code(el, scope)
     return _block(el, scope, "", LEVEL)
+
+
+def typedoc(el: Element, scope: Scope) -> list[Block]:
+    """Return a signature of TypeDoc, or code if it is a declaration with a body or long."""
+    if len("".join(el.itertext())) > _ITEM_MAX or _opens_body(el):
+        return code(el, scope)
+    return signature(el, scope)
+
+
+def _opens_body(el: Element) -> bool:
+    """Tell whether a line of the element ends in an opening brace."""
+    before = ""
+    for starts, child in events(el):
+        if starts and tag_of(child) == "br" and before.rstrip().endswith("{"):
+            return True
+        before = ((child.text if starts else child.tail) or "").strip() or before
+    return False
 
 
 def _block(el: Element, scope: Scope, anchor: str, level: int) -> list[Block]:
@@ -76,15 +97,17 @@ def _block(el: Element, scope: Scope, anchor: str, level: int) -> list[Block]:
 
 
 def _one_line(el: Element) -> str:
-    # Parameters on lines of their own are `dd`, table cells or line breaks.
-    text = markup.one_line("".join(_pieces(el)))
+    # Parameters on lines of their own are `dd`, table cells or line breaks; only after the last of
+    # those a comma means nothing, as it does not in `(1,)` and `[E, ]**F`.
+    text = _TRAILING.sub(r"\1", "".join(_pieces(el))).replace(_APART_MARK, " ")
+    text = markup.one_line(text)
     return _COMMA.sub(",", _CLOSE.sub(r"\1", _OPEN.sub(r"\1", text)))
 
 
 def _pieces(el: Element) -> Iterator[str]:
     for starts, child in events(el):
         if child is not el and tag_of(child) in _APART:
-            yield " "
+            yield _APART_MARK
         if starts:
             yield child.text or ""
         elif child is not el:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.pages import Block
 from freshcrawl.extract import markup
 from freshcrawl.extract.blocks import heading, strong
-from freshcrawl.extract.dom import HEADINGS, Element, classes, first, tag_of
+from freshcrawl.extract.dom import HEADINGS, Element, classes, first, has_class, tag_of
 from freshcrawl.extract.inline import content
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.extract.blocks import Scope
 
+_LAYOUT_CLASSES = frozenset({"hlist"})  # Sphinx: a list in columns
 _SPAN_MAX = 50
 _GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _COLUMNS = {"two-column-summary": 2, "three-column-summary": 3, "four-column-summary": 4}
@@ -60,7 +61,7 @@ def _rows(el: Element) -> Iterator[list[Element]]:
 def _is_layout(el: Element, rows: Sequence[Sequence[Element]]) -> bool:
     if first(el, "table", "dl") is not None or el.get("role") in {"presentation", "none"}:
         return True
-    if sum(map(len, rows)) <= 1:
+    if sum(map(len, rows)) <= 1 or has_class(el, _LAYOUT_CLASSES):
         return True
     if any("\n" in "".join(pre.itertext()).strip() for pre in el.iter("pre")):
         return True

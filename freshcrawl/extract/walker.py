@@ -118,6 +118,8 @@ _BY_CLASS: dict[str, Handler] = {
     "memproto": signatures.signature,
     "summary-table": tables.summary_table,
     "fragment": _fragment,
+    "mermaid": code,
+    "tsd-signature": signatures.typedoc,
 }
 _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(HEADINGS, _heading),

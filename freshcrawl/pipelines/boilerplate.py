@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scrapy.utils.asyncio import run_in_thread
-
 from freshcrawl.components import RunComponent
 from freshcrawl.items import PageItem
 from freshcrawl.reading import part
+from freshcrawl.threads import in_turn
 
 
 class BoilerplatePipeline(RunComponent):
@@ -18,5 +17,5 @@ class BoilerplatePipeline(RunComponent):
         """Move blocks of ``document`` that earlier runs found on most pages to ``left_out``."""
         if isinstance(item, PageItem) and item.document is not None:
             known = self.run.ledger.boilerplate.fingerprints
-            await run_in_thread(part, item.document, known, self.run.site.volatile_patterns)
+            await in_turn(part, item.document, known, self.run.site.volatile_patterns)
         return item

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from scrapy.utils.asyncio import run_in_thread
-
 from freshcrawl.components import RunComponent
 from freshcrawl.core import noise
 from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
@@ -18,6 +16,7 @@ from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.noise_check import check_noise
 from freshcrawl.reading import fill_digests
+from freshcrawl.threads import in_turn
 from freshcrawl.upgrades import read_again
 
 logger = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ class ChangePipeline(RunComponent):
 
     async def _judge(self, item: PageItem, document: Document) -> None:
         fill_digests(item, document, self.run.site.volatile_patterns)
-        item.simhash = await run_in_thread(simhash, document.bare_markdown)
+        item.simhash = await in_turn(simhash, document.bare_markdown)
         ledger = self.run.ledger
         published = ledger.published.get(item.key)
         item.verdict = compare(published, item.digest, item.links_digest)
@@ -53,7 +52,7 @@ class ChangePipeline(RunComponent):
             return
         older = ledger.is_older(item.key, self.run.made_by)
         if item.verdict not in {Verdict.NEW, Verdict.UNCHANGED}:
-            await run_in_thread(self._differ, item, document, published, older=older)
+            await in_turn(self._differ, item, document, published, older=older)
 
     def _differ(
         self, item: PageItem, document: Document, published: Published, *, older: bool

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.asyncio import run_in_thread
-
 from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
 from freshcrawl.core.guards import TEXT_STANDS
@@ -14,6 +12,7 @@ from freshcrawl.core.pages import Staged, Status, Verdict
 from freshcrawl.items import PageItem
 from freshcrawl.outcomes import CONTENT, conclude
 from freshcrawl.staging import leaving, staged_content
+from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
@@ -51,6 +50,6 @@ class IndexPipeline(RunComponent):
             anew = anew or (item.verdict == Verdict.COSMETIC and reframed)
         if item.verdict not in CONTENT and not anew:
             return None
-        return await run_in_thread(
+        return await in_turn(
             staged_content, item, item.document, run.embedder(), changed_at, run.made_by
         )

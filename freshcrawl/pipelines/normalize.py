@@ -6,14 +6,13 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from scrapy.utils.asyncio import run_in_thread
-
 from freshcrawl.components import RunComponent
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.reading import page_title
+from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import Document
@@ -44,7 +43,7 @@ class NormalizePipeline(RunComponent):
             self._not_the_page(item, f"not a document (content type {kind})")
             return
         site = self.run.site
-        document = await run_in_thread(extract, item.body, item.url, keep=site.keep, drop=site.drop)
+        document = await in_turn(extract, item.body, item.url, keep=site.keep, drop=site.drop)
         item.links = document.links
         if document.refresh and not document.wall and self._is_other(item, document.refresh):
             item.outcome, item.permanent = Outcome.REDIRECT, True

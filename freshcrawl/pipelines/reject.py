@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.components import RunComponent, get_run
 from freshcrawl.core.pages import Document, Verdict
 from freshcrawl.core.trust import Gist, Short, shrank, word_count
 from freshcrawl.items import PageItem
 from freshcrawl.pipelines.unknown_answer import UnknownAnswers
+from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -63,14 +63,14 @@ class RejectPipeline(RunComponent):
             reason = f"no heading and no title matches expected_heading {pattern!r}"
             item.refuse(HEADING, reason, exclude=not live)
             return
-        before = await run_in_thread(self._published, item) if live else None
+        before = await in_turn(self._published, item) if live else None
         if document.wall:
             if before is None or not before.says(self._gist(item, document)):
                 item.refuse(document.wall, document.wall_words)
             return
         soft_404 = False
         if (unknown := await self._unknown.of(item.url)) is not None:
-            soft_404 = await run_in_thread(self._is_soft_404, item, document, before, unknown)
+            soft_404 = await in_turn(self._is_soft_404, item, document, before, unknown)
         if soft_404:
             reason = "answers 200 with what the site says of pages that do not exist"
             item.refuse(SOFT_404, reason, exclude=not live)

@@ -11,7 +11,6 @@ from urllib.parse import urljoin, urlsplit
 
 from scrapy.http import Request, Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.trust import Gist, unknown_name
 from freshcrawl.extract import extract
@@ -19,6 +18,7 @@ from freshcrawl.failures import in_words
 from freshcrawl.pipelines.normalize import HTML_TYPES
 from freshcrawl.reading import page_title
 from freshcrawl.render import problem_of, render_meta
+from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -84,7 +84,7 @@ class UnknownAnswers:
         response = await self._crawler.engine.download_async(request)
         if not _is_page(response, unknown):
             return None
-        document = await run_in_thread(
+        document = await in_turn(
             extract, response.text, response.url, keep=site.keep, drop=site.drop
         )
         if document.refresh:
