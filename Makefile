@@ -9,7 +9,7 @@ STAMP := $(VENV)/.requirements-stamp
 BENCH := .venv-bench
 BENCH_STAMP := $(BENCH)/.requirements-stamp
 
-.PHONY: setup-run setup bench-setup system demo test lint nightly clean
+.PHONY: setup-run setup bench-setup system demo test lint nightly bench-extraction clean
 
 # What running needs; pip gets setuptools and wheel to unpack the demo's source archives.
 setup-run: $(RUN_STAMP)
@@ -35,7 +35,8 @@ bench-setup: $(BENCH_STAMP)
 
 $(BENCH_STAMP): requirements-bench.txt requirements.txt
 	$(BENCH)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt
+	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt -c requirements-dev.txt
+	$(BENCH)/bin/python -m pip install --quiet --no-deps readability-lxml==0.9
 	touch $@
 
 # nginx and Chromium for the tests that need them, and what Playwright's driver links to; only root
@@ -71,6 +72,10 @@ lint: setup
 nightly: setup system
 	$(BIN)/python -m pytest -m nightly --no-header --durations=5 2>&1 | tee docs/nightly.log
 
+# Builds the pages at its first run (some minutes); writes docs/benchmarks/extraction.md.
+bench-extraction: bench-setup
+	$(BENCH)/bin/python -m benchmarks.extraction --unseen
+
 clean:
 	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find . -name __pycache__ -not -path './$(VENV)*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './$(VENV)*/*' -prune -exec rm -rf {} +
