@@ -46,11 +46,11 @@ def status(state: Path, *args: str, day: float = 0, **settings: object) -> dict[
 
 
 def serve_a_day(origin: Origin, day: int) -> None:
-    """Serve a calm page, a clock at the end, words that are always new, and some that settle."""
+    """Serve a calm page, a build at the end, words that are always new, and some that settle."""
     word = ["alpha", "beta", "gamma", "delta", "epsilon"][day]
     settled = f"version {min(day, 3)}"
-    clock = f"<span class='stamp'>Made at 12:3{day}:07 by robots</span>"
-    origin["/clock"] = page("Clock", "A calm text.", clock)
+    build = f"<span class='stamp'>Made by build 12.3{day}.07 of robots</span>"
+    origin["/build"] = page("Build", "A calm text.", build)
     origin["/news"] = page("News", "The news of today:", f"{word} happened.")
     origin["/settles"] = page("Settles", settled)
     origin["/calm"] = page("Calm", "Nothing happens here.")
@@ -81,7 +81,7 @@ def test_a_run_that_was_killed_is_told_before_the_next_one_notes_it(
 def test_pages_that_change_on_every_run_and_the_words_that_do_it(
     origin: Origin, state: Path
 ) -> None:
-    origin.serve_sitemap("/clock", "/news", "/settles", "/calm")
+    origin.serve_sitemap("/build", "/news", "/settles", "/calm")
     found = []
     for day in range(5):
         serve_a_day(origin, day)
@@ -93,14 +93,14 @@ def test_pages_that_change_on_every_run_and_the_words_that_do_it(
         )
     assert found[:3] == [{}, {}, {}]
     assert found[3] == {
-        "clock": (3, [["12:32:07", "12:33:07"]]),
+        "build": (3, [["12.32.07", "12.33.07"]]),
         "news": (3, [["gamma", "delta"]]),
         "settles": (3, [["2", "3"]]),
     }
-    assert found[4].keys() == {"clock", "news"}
-    assert f'{origin.url}clock (4 checks in a row): "12:33:07" -> "12:34:07"' in done.stderr
+    assert found[4].keys() == {"build", "news"}
+    assert f'{origin.url}build (4 checks in a row): "12.33.07" -> "12.34.07"' in done.stderr
     listed = scrapy("status", "--pages", "changing", state=state).stdout.splitlines()[1:]
-    assert listed[0] == f'  {origin.url}clock  live  "12:33:07" -> "12:34:07"'
+    assert listed[0] == f'  {origin.url}build  live  "12.33.07" -> "12.34.07"'
     assert listed[1].startswith(f"  {origin.url}news  ")
     assert "drop or volatile_patterns" in scrapy("status", state=state).stdout
     explained = scrapy("explain", f"{origin.url}news", state=state).stdout
