@@ -93,8 +93,13 @@ class UnknownAnswers:
         return UnknownAnswer(gist, self._homes(top, document))
 
     def _unknown_url(self, top: str, url: str) -> str:
-        """Return a URL that no page has, in the site's folder or else beside ``url``."""
+        """Return a URL that no page has, in the site's folder or else beside ``url``.
+
+        "" where ``allow``, ``deny`` or a list of approved pages keep it out.
+        """
         site = self._run.site
+        if site.discovery == "list":
+            return ""
         urls = (record.url for record in self._run.ledger.pages.values())
         name = unknown_name(urls, secrets.token_hex(NAME_BYTES))
         for folder in (site.scope.root if site.scope.root.startswith(top) else top, url):
