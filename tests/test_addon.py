@@ -23,6 +23,7 @@ from freshcrawl.pipelines import (
     IndexPipeline,
     NormalizePipeline,
     PresencePipeline,
+    RejectPipeline,
 )
 from freshcrawl.robots import RobotsMiddleware
 from tests.support.project import export, scrapy
@@ -47,6 +48,7 @@ PLACES: dict[str, dict[type, int | None]] = {
         NormalizePipeline: 100,
         BoilerplatePipeline: 200,
         ChangePipeline: 300,
+        RejectPipeline: 320,
         PresencePipeline: 350,
         IndexPipeline: 400,
     },
@@ -137,7 +139,11 @@ def test_parts_of_the_project_keep_their_place() -> None:
     }
     found = components(project(ITEM_PIPELINES=pipelines), "ITEM_PIPELINES")
     assert [cls.__name__ for cls in found[:2]] == ["OwnPipeline", "NormalizePipeline"]
+<<<<<<< HEAD
     assert found[2:] == [BoilerplatePipeline, ChangePipeline, PresencePipeline, IndexPipeline]
+=======
+    assert found[2:] == [ChangePipeline, RejectPipeline, PresencePipeline, IndexPipeline]
+>>>>>>> 2663c3f (RejectPipeline has its place in the add-on's tests)
 
 
 @pytest.mark.nginx

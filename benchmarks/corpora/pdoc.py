@@ -16,7 +16,7 @@ FAMILY = "pdoc"
 UNSEEN = True
 PACKAGES = ("markdown_it", "werkzeug")
 # What pdoc's templates put around the text; the source of each member is in the main element.
-_ADDED = (".headerlink", ".view-source-button", ".view-source-toggle-state", "nav")
+_ADDED = (".headerlink", ".view-source-button", ".view-source-toggle-state", ".linenos", "nav")
 
 
 def pages(work: Path) -> list[Page]:
