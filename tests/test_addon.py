@@ -139,11 +139,10 @@ def test_parts_of_the_project_keep_their_place() -> None:
     }
     found = components(project(ITEM_PIPELINES=pipelines), "ITEM_PIPELINES")
     assert [cls.__name__ for cls in found[:2]] == ["OwnPipeline", "NormalizePipeline"]
-<<<<<<< HEAD
-    assert found[2:] == [BoilerplatePipeline, ChangePipeline, PresencePipeline, IndexPipeline]
-=======
-    assert found[2:] == [ChangePipeline, RejectPipeline, PresencePipeline, IndexPipeline]
->>>>>>> 2663c3f (RejectPipeline has its place in the add-on's tests)
+    assert found[2:] == [
+        *(BoilerplatePipeline, ChangePipeline, RejectPipeline),
+        *(PresencePipeline, IndexPipeline),
+    ]
 
 
 @pytest.mark.nginx
