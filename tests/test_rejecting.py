@@ -274,7 +274,9 @@ def test_numbered_pages_may_change_together(docs: Docs) -> None:
         for name in names:
             docs.origin[name] = page(f"Error {name[7:10]}", f"This error {words}, {name[7:10]}.")
         run = docs.crawl(4 * day)
-    assert (run["changed"], run["rejected"]) == (6, 0)
+    assert (run["changed"], run["unchanged"], run["rejected"]) == (0, 6, 0)
+    assert "Part A" in docs.answers("/a.html")
+    assert "The text of part a" not in docs.answers("/a.html")
     assert "made anew" in docs.answers(names[0])
 
 
@@ -305,7 +307,7 @@ def test_a_page_that_is_back_in_full_never_left(docs: Docs) -> None:
     assert (back["changed"], back["rejected"], back["not_modified"]) == (0, 0, 1)
     assert docs.stale() == {}
     docs.origin["/a.html"] = page("Part A", "Only this is left.")
-    assert docs.crawl(9)["rejected"] == 1, "it was back in between: seen for the first time"
+    assert docs.crawl(20)["rejected"] == 1, "it was back in between: seen for the first time"
 
 
 def test_a_release_that_moves_text_comes_one_confirmed_run_later(docs: Docs) -> None:
@@ -319,14 +321,17 @@ def test_a_release_that_moves_text_comes_one_confirmed_run_later(docs: Docs) -> 
     assert (run["changed"], run["rejected"], docs.stale()) == (4, 0, {})
 
 
-def test_own_selectors_shrink_a_page_at_once(docs: Docs, tmp_path: Path) -> None:
+def test_own_selectors_shrink_a_page_at_once_and_are_no_change_of_the_site(docs: Docs, tmp_path: Path) -> None:
     sites = tmp_path / "sites.toml"
     table = f'[sites.own]\nurl = "{docs.origin.url}"\n'
     sites.write_text(table)
     docs.crawl(0, settings={"FRESHCRAWL_SITES": sites})
+    assert "The text of part a" in docs.answers("/a.html")
     sites.write_text(f'{table}drop = ["main p"]\n')
     run = docs.crawl(4, settings={"FRESHCRAWL_SITES": sites})
-    assert (run["changed"], run["rejected"]) == (6, 0)
+    assert (run["changed"], run["unchanged"], run["rejected"]) == (0, 6, 0)
+    assert "Part A" in docs.answers("/a.html")
+    assert "The text of part a" not in docs.answers("/a.html")
 
 
 def test_expected_heading(docs: Docs, tmp_path: Path) -> None:
