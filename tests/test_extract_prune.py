@@ -164,6 +164,22 @@ def test_release_beside_the_title_of_an_unknown_page(html, title):
     assert in_unknown(f"{html}<p>Text.</p>") == f"{title}\n\nText."
 
 
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<ul><li><a href='#a'>A</a><ul><li><a href='#b'>B c</a></li></ul></li></ul>", False),
+        ("<ol><li><a href='#'>Top</a></li> <li><p> <a href='#b'>B</a></p></li></ol>", False),
+        ("<ul><li><a href='#a'>A</a></li></ul>", True),
+        ("<ul><li><a href='#a'>A</a></li><li><a href='b.html'>B</a></li></ul>", True),
+        ("<ul><li><a href='#a'>A</a>: says why</li><li><a href='#b'>B</a></li></ul>", True),
+        ("<ul><li>A</li><li>B</li></ul>", True),
+    ],
+)
+def test_contents_of_the_page_itself_on_an_unknown_page(html, kept):
+    assert (in_unknown(f"<p>Text.</p>{html}") != "Text.") is kept
+    assert in_theme(f"<p>Text.</p>{html}") != "Text."
+
+
 def test_a_build_fact_set_as_a_heading():
     assert in_unknown("<p>Text.</p><h6>Last updated: February 1, 2017</h6>") == "Text."
 

@@ -321,7 +321,9 @@ def test_a_release_that_moves_text_comes_one_confirmed_run_later(docs: Docs) -> 
     assert (run["changed"], run["rejected"], docs.stale()) == (4, 0, {})
 
 
-def test_own_selectors_shrink_a_page_at_once_and_are_no_change_of_the_site(docs: Docs, tmp_path: Path) -> None:
+def test_own_selectors_shrink_a_page_at_once_and_are_no_change_of_the_site(
+    docs: Docs, tmp_path: Path
+) -> None:
     sites = tmp_path / "sites.toml"
     table = f'[sites.own]\nurl = "{docs.origin.url}"\n'
     sites.write_text(table)

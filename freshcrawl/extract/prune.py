@@ -31,6 +31,7 @@ _PLAIN_BOXES = frozenset({"div", "aside", "ul", "ol", "table", "p", "span"})
 _RELEASE = re.compile(r"[@v]\s?\d+(?:\.\d+)+[\w.+-]*")
 _IN_PAGE = frozenset({"article", "main", "section"})
 _FOOTER_CONTENT = ("pre", "table", "dl")
+_CONTENTS_MIN = 2
 _FORM_TEXT = (*HEADINGS, "pre", "article")
 
 
@@ -181,6 +182,19 @@ def _source_lines(el: Element, generic: bool) -> bool:
     return around is not None and "tsd-sources" in classes(around)
 
 
+def _list(el: Element, generic: bool) -> bool:
+    return _source_lines(el, generic) or (generic and _own_contents(el))
+
+
+def _own_contents(el: Element) -> bool:
+    """Tell a table of contents of the page itself: links to its own parts and nothing else."""
+    links = list(el.iter("a"))
+    if len(links) < _CONTENTS_MIN or any(not (a.get("href") or "").startswith("#") for a in links):
+        return False
+    said = sum(len(text_of(link).replace(" ", "")) for link in links)
+    return said > 0 and said == len(text_of(el).replace(" ", ""))
+
+
 def _span(el: Element, generic: bool) -> bool:
     return _code_label(el) or _badge(el, generic)
 
@@ -236,5 +250,6 @@ _BY_TAG = {
     "input": _input,
     "a": _link,
     "span": _span,
-    "ul": _source_lines,
+    "ul": _list,
+    "ol": _list,
 }
