@@ -109,6 +109,7 @@ def judge(
     if not check.spots:
         return Judgement(False, _unmasked(places))
     result = Judgement(True, places, sorted({spot.kind for spot in check.spots}))
+    still: set[str] = set()
     for spot in check.spots:
         place = places.get(spot.place) or Place(spot.kind)
         places[spot.place] = place
@@ -126,10 +127,15 @@ def judge(
         if _stands_still(place, spot, check, rules.minimum):
             result.noise = False
             result.stood_still.append(spot.around)
+            still.add(spot.place)
             if place.observed < SURE:
                 result.site.still += [spot.everywhere] if spot.everywhere else []
                 places[spot.place] = Place(spot.kind, spot.around, differed=check.at, own=True)
-    result.places = _kept(places) if result.noise else _unmasked(_kept(places))
+    result.places = _kept(places)
+    if not result.noise:
+        # What stood still stays as it is: should a guard hold the body, its next check finds
+        # the same, and one that finds it published forgets it.
+        _unmasked({name: place for name, place in result.places.items() if name not in still})
     return result
 
 
