@@ -11,6 +11,7 @@ from freshcrawl.core.changes import content_digest, links_digest
 from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.pages import Published, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
+from freshcrawl.core.trust import gist_digest
 from freshcrawl.staging import Content, pack, pack_blocks, unpack_blocks
 
 if TYPE_CHECKING:
@@ -152,9 +153,11 @@ class Parter:
                 embedder.token_offsets,
                 embedder.max_tokens,
             )
+            text = "\n\n".join(block.plain for block in parted.blocks)
             changes |= {
                 "left_out": parted.left_out,
-                "simhash": simhash("\n\n".join(block.plain for block in parted.blocks)),
+                "simhash": simhash(text),
+                "gist": gist_digest(entry.title, text, entry.url),
                 "chunks": [chunk.to_json() for chunk in chunks],
             }
         return replace(entry, **changes)

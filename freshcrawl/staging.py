@@ -22,7 +22,8 @@ from freshcrawl.core.pages import (
     Status,
     Verdict,
 )
-from freshcrawl.core.trust import gist_digest
+from freshcrawl.core.simhash import hamming
+from freshcrawl.core.trust import NEAR_BITS, gist_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,8 +109,18 @@ def to_edit(staged: Staged) -> Edit:
 
 
 def same_work(one: Staged, other: Staged) -> bool:
-    """Tell whether two findings about a page come to the same."""
-    return (one.digest, one.status) == (other.digest, other.status)
+    """Tell whether two findings about a page come to the same.
+
+    Texts that differ in what is another in each answer (a time, a counter, rotating links) do:
+    else a page that has such could never be found again.
+    """
+    if one.status != other.status or one.digest == other.digest:
+        return one.status == other.status
+    if not (one.digest and other.digest):
+        return False
+    same_gist = bool(one.gist) and one.gist == other.gist
+    known = bool(one.simhash and other.simhash)
+    return same_gist or (known and hamming(one.simhash, other.simhash) <= NEAR_BITS)
 
 
 def is_published(entry: Staged, published: Published | None) -> bool:

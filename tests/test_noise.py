@@ -39,12 +39,12 @@ class Site:
         self._offset += seconds
         self.now = time.time() + self._offset
 
-    def crawl(self) -> dict[str, Any]:
+    def crawl(self, **settings: object) -> dict[str, Any]:
         """Crawl every page and return the report."""
         self.origin.asked.clear()
         result = scrapy(
             "crawl", "docs", "-a", f"url={self.origin.url}", "-a", "full=1",
-            state=self.state, clock_offset_s=self._offset,
+            state=self.state, clock_offset_s=self._offset, settings=settings,
         )  # fmt: skip
         assert "Traceback" not in result.stderr, result.stderr[-3000:]
         return report(self.state)
@@ -246,3 +246,26 @@ def test_the_footer_of_a_template_and_copies_of_an_hour(site: Site) -> None:
     site.later(2 * DAYS)
     site.crawl()
     assert site.noise_row("five") is None
+
+
+def test_a_release_that_is_held_is_confirmed_though_no_two_answers_are_the_same(site: Site) -> None:
+    rng = random.Random(3)
+    words = " ".join(f"The handle {name} is turned once a day." for name in TOPICS)
+    site.origin.serve_sitemap(*[f"/{topic}" for topic in TOPICS])
+
+    def serve_all(version: str) -> None:
+        for topic in TOPICS:
+            mark = f"Made at {datetime.fromtimestamp(site.now, UTC):%Y-%m-%d %H:%M:%S} UTC."
+            text = f"The page {topic} is of the {version} release. {words}"
+            site.origin[f"/{topic}"] = page(topic, text, mark, related(rng))
+
+    released = []
+    for days, version in enumerate(("old", "old", "old", "new", "new", "new")):
+        serve_all(version)
+        run = site.crawl(FRESHCRAWL_GUARD_CHANGED_MIN=2 if days > 1 else 99)
+        released.append((run["changed"], run["held"], run["released"]))
+        site.later(1 * DAYS)
+    number = len(TOPICS)
+    # Found and held, found again, let go; counted once.
+    assert released[3:] == [(number, number, 0), (0, number, 0), (0, 0, number)]
+    assert all("new release" in text for text in site.texts().values())
