@@ -18,6 +18,7 @@ from freshcrawl.site_status import listed
 from freshcrawl.state import open_for_reading
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import scrapy
+from tests.support.soup import Soup
 from tests.support.wall_pages import ANUBIS, BACK_SOON, CLOUDFLARE, DOCUMENTATION, GITLAB
 
 if TYPE_CHECKING:
@@ -135,6 +136,23 @@ def test_soft_404(docs: Docs) -> None:
     origin["/never.html"] = page("Part N", f"The text of part n. {LONG}")
     assert docs.crawl(12)["new"] == 1
     assert docs.explain("/never.html")["status"] == "live"
+
+
+def test_soft_404_where_the_frame_of_the_site_is_told_by_its_pages_only(docs: Docs) -> None:
+    """The frame is left out of pages, and so of what they are compared with."""
+    origin, soup = docs.origin, Soup()
+    paths = [f"/{topic}.html" for topic in soup.topics]
+    origin.answers |= {path: Answer(soup.page(path[1:-5])) for path in paths}
+    origin.serve_sitemap(*paths)
+    own = "<h1>Page not found</h1><p>There is no such page in the book, go to its start.</p>"
+    head, foot = "".join(soup.template.before), "".join(soup.template.after)
+    title = "<title>Page not found</title>"
+    origin.unknown = Answer(f"<html><head>{title}</head><body>{head}{own}{foot}</body></html>")
+    assert docs.crawl(0)["new"] == len(paths)
+    origin.answers.pop("/backup.html")
+    run = docs.crawl(4)
+    assert run["rejected_kinds"] == {"soft 404": 1}
+    assert "the backup tool" in docs.answers("/backup.html")
 
 
 def test_where_nothing_changed_nothing_more_is_asked(docs: Docs) -> None:

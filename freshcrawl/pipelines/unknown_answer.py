@@ -16,7 +16,7 @@ from freshcrawl.core.trust import Gist, unknown_name
 from freshcrawl.extract import extract
 from freshcrawl.failures import in_words
 from freshcrawl.pipelines.normalize import HTML_TYPES
-from freshcrawl.reading import page_title
+from freshcrawl.reading import page_title, part
 from freshcrawl.render import problem_of, render_meta
 from freshcrawl.threads import in_turn
 
@@ -89,6 +89,9 @@ class UnknownAnswers:
         )
         if document.refresh:
             return None
+        # As the pages are that it is compared with: the site's frame says nothing.
+        known = self._run.ledger.boilerplate.fingerprints
+        await in_turn(part, document, known, site.volatile_patterns)
         gist = Gist.of(page_title(document), document.bare_markdown, unknown)
         return UnknownAnswer(gist, self._homes(top, document))
 
