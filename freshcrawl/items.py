@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import Document, Verdict
+from freshcrawl.core.pages import Block, Document, Verdict
 
 if TYPE_CHECKING:
     from freshcrawl.core.differences import Difference
@@ -71,6 +71,8 @@ class PageItem:
     canonical_url: str = ""
     links: list[str] = field(default_factory=list, repr=False)
     """Absolute URLs that the page links to."""
+    before: list[Block] | None = field(default=None, repr=False)
+    """Blocks of the published text that the body was compared with, from ChangePipeline."""
     difference: Difference | None = field(default=None, repr=False)
     """How the body differs from the published text, from ChangePipeline."""
     noise: Judgement | None = field(default=None, repr=False)

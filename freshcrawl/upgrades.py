@@ -6,20 +6,23 @@ without counting as changed: the site's author did nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.simhash import simhash
 from freshcrawl.extract import extract
 from freshcrawl.items import PageItem
 from freshcrawl.reading import fill_digests, page_title, part
 
 if TYPE_CHECKING:
+    from freshcrawl.core.pages import Block, Published
     from freshcrawl.run import Run
 
 
-def read_again(run: Run, item: PageItem) -> PageItem | None:
-    """Return the published body of an item's page as it would be read today.
+def read_again(run: Run, item: PageItem) -> tuple[Published, list[Block]] | None:
+    """Return an item's page as its published body would be published today, and its blocks.
 
-    None if it is not kept. Any thread may call.
+    None if the body is not kept. Any thread may call.
     """
     kept, site = run.ledger.published_content(item.key), run.site
     if kept is None or not kept.body:
@@ -31,4 +34,11 @@ def read_again(run: Run, item: PageItem) -> PageItem | None:
     then.title = page_title(then.document)
     part(then.document, run.ledger.boilerplate.fingerprints, site.volatile_patterns)
     fill_digests(then, then.document, site.volatile_patterns)
-    return then
+    page = replace(
+        published,
+        digest=then.digest,
+        links_digest=then.links_digest,
+        title=then.title,
+        simhash=simhash(then.document.bare_markdown),
+    )
+    return page, then.document.blocks

@@ -12,7 +12,7 @@ from freshcrawl.outcomes import conclude
 from freshcrawl.pipelines import ChangePipeline, NormalizePipeline, PresencePipeline
 from freshcrawl.run import Run
 from freshcrawl.sites import SiteConfig
-from freshcrawl.staging import content_of, pack_blocks
+from freshcrawl.staging import content_of, pack, pack_blocks
 from freshcrawl.state import SiteState, open_in_memory
 from tests.support.origin import page
 
@@ -67,14 +67,17 @@ class Crawls:
 
     def _publish(self, item: PageItem) -> None:
         assert item.document is not None
-        blocks = pack_blocks(item.document.blocks)
-        entry = Staged(item.key, item.url, Status.LIVE, item.verdict, self.now, blocks=blocks)
+        entry = Staged(
+            item.key, item.url, Status.LIVE, item.verdict, self.now,
+            blocks=pack_blocks(item.document.blocks), body=pack(item.body),
+        )  # fmt: skip
         self.state.corpus.put_content({item.digest: content_of(entry)})
         published = Published(
             item.key, item.url, digest=item.digest, links_digest=item.links_digest,
             title=item.title, changed_at=item.fetched_at, content=item.digest,
         )  # fmt: skip
         self.run.ledger.adopt({item.key: published}, 1)
+        self.run.ledger.set(item.key, made_by=self.run.made_by)
 
     def tell(self, *texts: str, name: str = "a") -> list[str]:
         """Return the verdicts on bodies of these texts."""
@@ -109,6 +112,26 @@ def test_bodies_that_were_read_in_another_way_prove_nothing() -> None:
     assert crawls.tell(PROOF[2]) == ["changed"]
     assert crawls.record.recipe == crawls.run.recipe
     assert crawls.tell("Seen by 8 people.", "Seen by 9 people.") == ["cosmetic", "cosmetic"]
+
+
+def test_what_an_older_release_published_is_compared_as_it_would_be_read_today() -> None:
+    crawls = Crawls()
+    crawls.tell(*PROOF)
+
+    def fetch(text: str) -> PageItem:
+        crawls.record.made_by = "older"
+        page = crawls.run.ledger.published["docs.example.com/a"]
+        page.digest, page.title = "of another reading", "of another reading"
+        return crawls.fetch(text)
+
+    assert fetch(PROOF[1]).verdict == Verdict.UNCHANGED
+    item = fetch("Seen by 8 people.")
+    # Its text is made anew all the same.
+    assert (item.verdict, item.published_stays) == (Verdict.COSMETIC, False)
+    item = fetch('Seen <a href="/by">by</a> 6 people.')
+    assert item.difference is not None
+    assert (item.verdict, item.difference.kinds) == (Verdict.LINKS_ONLY, ["paragraph"])
+    assert fetch("Seen by nobody.").verdict == Verdict.CHANGED
 
 
 def test_validators_stay_those_of_what_is_published() -> None:

@@ -39,8 +39,7 @@ class ChangePipeline(RunComponent):
         return item
 
     async def _judge(self, item: PageItem, document: Document) -> None:
-        fill_digests(item, document, self.run.site.volatile_patterns)
-        item.simhash = await in_turn(simhash, document.bare_markdown)
+        await in_turn(self._digest, item, document)
         ledger = self.run.ledger
         published = ledger.published.get(item.key)
         item.verdict = compare(published, item.digest, item.links_digest)
@@ -54,22 +53,31 @@ class ChangePipeline(RunComponent):
         if item.verdict not in {Verdict.NEW, Verdict.UNCHANGED}:
             await in_turn(self._differ, item, document, published, older=older)
 
+    def _digest(self, item: PageItem, document: Document) -> None:
+        fill_digests(item, document, self.run.site.volatile_patterns)
+        item.simhash = simhash(document.bare_markdown)
+
     def _differ(
         self, item: PageItem, document: Document, published: Published, *, older: bool
     ) -> None:
         """Fill in how a body differs from the published text, where that is kept.
 
-        What differs in a way that is no change becomes cosmetic; what differs only in how an
-        ``older`` text was read is unchanged.
+        What differs in a way that is no change becomes cosmetic. An ``older`` text is compared
+        as it would be read today, so that what differs in how it was read does not count.
         """
-        then = read_again(self.run, item) if older else None
-        if then and (then.digest, then.links_digest) == (item.digest, item.links_digest):
-            item.verdict = Verdict.UNCHANGED
-            return
-        before = then.document.blocks if then and then.document else None
-        before = before or self.run.ledger.published_blocks(item.key)
+        again = read_again(self.run, item) if older else None
+        if again is None:
+            before = self.run.ledger.published_blocks(item.key)
+        else:
+            published, before = again
+            verdict = compare(published, item.digest, item.links_digest)
+            if verdict == Verdict.UNCHANGED or item.verdict == Verdict.CHANGED:
+                item.verdict = verdict
+            if verdict == Verdict.UNCHANGED:
+                return
         if before is None:
             return
+        item.before = before
         titles, changed = (published.title, item.title), item.verdict == Verdict.CHANGED
         difference = differ(titles, before, document.blocks, targets=not changed)
         item.difference = difference

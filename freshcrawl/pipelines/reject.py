@@ -75,14 +75,13 @@ class RejectPipeline(RunComponent):
             reason = "answers 200 with what the site says of pages that do not exist"
             item.refuse(SOFT_404, reason, exclude=not live)
         elif before is not None:
-            self._compare_length(item, document, before)
+            await in_turn(self._compare_length, item, document, before)
 
     def _published(self, item: PageItem) -> Gist | None:
         """Return the published text, None if it is not kept."""
-        blocks = self.run.ledger.published_blocks(item.key)
-        if blocks is None:
+        if item.before is None:
             return None
-        text = "\n\n".join(block.plain for block in blocks)
+        text = "\n\n".join(block.plain for block in item.before)
         return Gist.of(self.run.ledger.published[item.key].title, text, item.url)
 
     def _gist(self, item: PageItem, document: Document) -> Gist:

@@ -92,7 +92,8 @@ class UnknownAnswers:
         # As the pages are that it is compared with: the site's frame says nothing.
         known = self._run.ledger.boilerplate.fingerprints
         await in_turn(part, document, known, site.volatile_patterns)
-        gist = Gist.of(page_title(document), document.bare_markdown, unknown)
+        text = document.bare_markdown
+        gist = await in_turn(Gist.of, page_title(document), text, unknown)
         return UnknownAnswer(gist, self._homes(top, document))
 
     def _unknown_url(self, top: str, url: str) -> str:
