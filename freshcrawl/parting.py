@@ -136,7 +136,8 @@ class Parter:
 
     def _verdict(self, verdict: str, new: Parted, old: Sequence[Parted]) -> str:
         same = [parted for parted in old if parted.digest == new.digest]
-        if verdict == Verdict.NEW or not same:
+        # What is unchanged is staged only to be read or cut anew.
+        if verdict in {Verdict.NEW, Verdict.UNCHANGED} or not same:
             return verdict
         as_shown = any(parted.shown_links == new.shown_links for parted in same)
         return Verdict.COSMETIC if as_shown else Verdict.LINKS_ONLY

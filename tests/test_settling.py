@@ -35,7 +35,7 @@ def blocks(name: str, frame: list[str], text: str = "") -> list[Block]:
     return [Block("paragraph", frame[0]), *own, Block("paragraph", frame[1])]
 
 
-def read(run: Run, name: str, frame: list[str], text: str = "") -> None:
+def read(run: Run, name: str, frame: list[str], text: str = "", *, upgrade: bool = False) -> None:
     """Stage a page as the pipelines do that have read it with the site's list."""
     key, found = key_of(name), blocks(name, frame, text)
     if key not in run.ledger.pages:
@@ -43,10 +43,10 @@ def read(run: Run, name: str, frame: list[str], text: str = "") -> None:
     places = find(found, run.ledger.boilerplate.fingerprints)
     shown, model = without(found, places), HashEmbedder()
     prints = prints_of(found[at] for at in places)
-    new = key not in run.ledger.published
+    found_now = Verdict.NEW if key not in run.ledger.published else Verdict.CHANGED
     chunks = chunk_page(key, name, shown, model.token_offsets, model.max_tokens)
     entry = Staged(
-        key, ROOT + name, Status.LIVE, Verdict.NEW if new else Verdict.CHANGED, run.now,
+        key, ROOT + name, Status.LIVE, Verdict.UNCHANGED if upgrade else found_now, run.now,
         changed_at=run.now, digest=content_digest(name, shown),
         links_digest=links_digest(ROOT + name, "", shown, prints), title=name, generator=BODY,
         made_by=run.made_by, left_out=places,
@@ -132,6 +132,28 @@ def test_a_redesign_trips_no_guard(bench: Bench) -> None:
         assert record.difference["reason"] == "only what repeats across the site differs"
     assert {page.changed_at for page in run.ledger.published.values()} == {run.now - DAY}
     assert all(validators(bench.run(), name) for name in NAMES)
+
+
+def test_what_an_upgrade_reads_anew_is_published_whatever_was_learned() -> None:
+    bench, frame = Bench(), ["Own head", "Own foot"]
+    run = bench.run()
+    for name in NAMES:
+        read(run, name, frame if name == "aaa" else OLD)
+    run.ledger.staged[key_of("aaa")].made_by = "older"
+    run.ledger.restage(run.ledger.whole([run.ledger.staged[key_of("aaa")]])[0])
+    end(run)
+    bench.clock.time += DAY
+    run = bench.run()
+    record = run.ledger.pages[key_of("aaa")]
+    assert record.made_by == "older"
+    for name in NAMES[1:]:
+        read(run, name, NEW)
+    read(run, "aaa", frame, upgrade=True)
+    interval, due = record.interval, record.next_due
+    end(run)
+    assert (record.made_by, record.last_verdict) == (run.made_by, "unchanged")
+    assert (record.interval, record.next_due) == (interval, due)
+    assert (run.report.unchanged, run.report.cosmetic) == (1, 23)
 
 
 def test_a_redesign_that_an_older_list_had_held_is_let_go(bench: Bench) -> None:
