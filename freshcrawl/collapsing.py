@@ -75,13 +75,16 @@ def _reject(run: Run, entry: Staged, reason: str) -> None:
     ledger = run.ledger
     if entry.key not in ledger.staged:
         return  # rejected already
+    record = ledger.pages[entry.key]
     run.count_page(entry.key, "rejected")
     run.rejections[entry.key] = ONE_TEXT
     ledger.unstage(entry.key)
     ledger.set(
         entry.key,
         reason=f"{reason} all at once",
-        failures=ledger.pages[entry.key].failures + 1,
+        last_verdict=str(Verdict.REJECTED),
+        failures=record.failures + 1,
+        failing_since=record.failing_since or run.report.started_at,
         next_due=run.now + run.schedule.minimum,
         churn=0,
         **NO_VALIDATORS,

@@ -28,7 +28,9 @@ def test_pages_that_become_one_and_the_same_keep_their_text(bench: Bench) -> Non
     collapsing.reject_collapsing(run)
     assert run.ledger.staged.keys() == {key_of("p9")}
     assert run.report.rejected == 5
-    assert run.ledger.pages[key_of("p0")].failures == 1
+    record = run.ledger.pages[key_of("p0")]
+    assert (record.last_verdict, record.failures) == ("rejected", 1)
+    assert record.failing_since == run.report.started_at
 
 
 def test_pages_that_were_the_same_before_may_change_together(bench: Bench) -> None:
