@@ -77,7 +77,7 @@ def _learn(run: Run, item: PageItem, verdict: str) -> None:
     memory = run.ledger.noise
     if item.noise is not None and verdict in ANSWERED:
         memory.learn(item.key, item.noise, item.fetched_at, run.noise.expiry)
-    elif verdict == Verdict.UNCHANGED:
+    elif verdict in {Verdict.UNCHANGED, Verdict.COSMETIC}:
         memory.settle(item.key)
 
 

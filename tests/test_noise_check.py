@@ -182,6 +182,13 @@ def test_what_shows_the_published_value_again_has_not_stood_still() -> None:
     assert told == ["cosmetic", "unchanged", "cosmetic", "changed"]
 
 
+def test_what_shows_the_published_value_beside_other_volatile_text_has_not_stood_still() -> None:
+    crawls = Crawls((r"\[.*?\]",))
+    crawls.tell(*(f"{text} [a]" for text in PROOF))
+    told = crawls.tell("Seen by 8 people. [a]", f"{PROOF[1]} [b]", "Seen by 8 people. [a]")
+    assert told == ["cosmetic", "cosmetic", "cosmetic"]
+
+
 def test_what_three_pages_prove_is_kept_for_the_site() -> None:
     crawls = Crawls()
     for name in ("a", "b", "c"):
