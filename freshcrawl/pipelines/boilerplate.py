@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from freshcrawl.components import RunComponent
 from freshcrawl.items import PageItem
 from freshcrawl.reading import part
 from freshcrawl.threads import in_turn
+
+logger = logging.getLogger(__name__)
 
 
 class BoilerplatePipeline(RunComponent):
@@ -17,5 +20,9 @@ class BoilerplatePipeline(RunComponent):
         """Move blocks of ``document`` that earlier runs found on most pages to ``left_out``."""
         if isinstance(item, PageItem) and item.document is not None:
             known = self.run.ledger.boilerplate.fingerprints
-            await in_turn(part, item.document, known, self.run.site.volatile_patterns)
+            try:
+                await in_turn(part, item.document, known, self.run.site.volatile_patterns)
+            except Exception as error:
+                logger.exception("%(url)s could not be parted", {"url": item.url})
+                item.fail(f"could not be parted from the site's boilerplate: {error!r}")
         return item
