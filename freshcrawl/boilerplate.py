@@ -150,7 +150,7 @@ def _replace(run: Run, before: Staged, entry: Staged) -> None:
         if ledger.published[key].version == _version(entry):
             verdict = Verdict.UNCHANGED
         _take_back(run, before, verdict)
-    if verdict == Verdict.UNCHANGED != before.verdict:
+    if verdict == Verdict.UNCHANGED and before.verdict != Verdict.UNCHANGED:
         ledger.unstage(key)
         kept = ledger.published_content(key)
         ledger.set(key, made_by=kept.made_by if kept else "")

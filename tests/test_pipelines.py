@@ -19,6 +19,7 @@ from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import conclude
 from freshcrawl.pipelines import (
+    BoilerplatePipeline,
     ChangePipeline,
     IndexPipeline,
     NormalizePipeline,
@@ -51,6 +52,18 @@ def heading(title: str, level: int = 1) -> Block:
 )
 def test_the_first_h1_is_the_title(title: str, blocks: list[Block], expected: str) -> None:
     assert page_title(Document(title=title, blocks=blocks)) == expected
+
+
+def test_a_page_that_cannot_be_parted_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def part(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("freshcrawl.pipelines.boilerplate.part", part)
+    run = Run(SiteConfig(name="x", url=URL), Config(), open_in_memory("x"), lambda: NOW)
+    item = PageItem("docs.example.com/a", URL, Outcome.FETCHED, NOW, document=Document())
+    asyncio.run(BoilerplatePipeline(run).process_item(item))
+    assert (item.verdict, item.document) == (Verdict.FAILED, None)
+    assert "too deep" in item.reason
 
 
 @pytest.mark.parametrize(
