@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import volatile
-from freshcrawl.core.boilerplate import prints_of
-from freshcrawl.core.changes import content_digest, links_digest
+from freshcrawl.core.changes import digests
 from freshcrawl.core.noise import Check, Judgement, judge
 from freshcrawl.core.noise_places import find_spots, skeletons
 
@@ -47,7 +46,7 @@ def _spots(
 ) -> list[Spot] | None:
     """Return where the body differs; None if URL, canonical page or title do, or any content."""
     # With the published blocks in place of the fetched ones, it would be the published version.
-    prints = prints_of(item.document.left_out.values()) if item.document else []
-    links = links_digest(item.cited_url, item.canonical, before, prints)
-    version = content_digest(item.title, before) + links
+    place = (item.title, item.cited_url, item.canonical)
+    left_out = item.document.left_out.values() if item.document else ()
+    version = "".join(digests(place, before, left_out))
     return find_spots(before, blocks) if version == published.version else None

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import volatile
-from freshcrawl.core.boilerplate import BODY, find, prints_of, says_something, without
-from freshcrawl.core.changes import content_digest, links_digest
-from freshcrawl.core.chunks import chunk_page
+from freshcrawl.core.boilerplate import BODY, find, says_something, without
+from freshcrawl.core.changes import digests, links_digest
 from freshcrawl.core.pages import Published, Staged, Status, Verdict
 from freshcrawl.core.simhash import simhash
 from freshcrawl.core.trust import gist_digest
-from freshcrawl.staging import Content, pack, pack_blocks, unpack_blocks
+from freshcrawl.staging import Content, chunks_of, pack, pack_blocks, unpack_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -122,15 +121,15 @@ class Parter:
         self, place: tuple[str, str, str], blocks: Sequence[Block], places: Collection[int]
     ) -> Parted:
         """Return blocks parted; ``place`` is title, URL and canonical key of the page."""
-        title, url, canonical = place
+        _, url, canonical = place
         shown = without(blocks, places)
         compared = volatile.for_comparison(shown, self.patterns)
-        prints = prints_of(blocks[place] for place in places)
+        digest, links = digests(place, compared, (blocks[at] for at in places))
         return Parted(
             blocks=shown,
             left_out=sorted(places),
-            digest=content_digest(title, compared),
-            links_digest=links_digest(url, canonical, compared, prints),
+            digest=digest,
+            links_digest=links,
             shown_links=links_digest(url, canonical, compared),
         )
 
@@ -146,19 +145,11 @@ class Parter:
         """Return staged work with what depends on how its page is parted."""
         changes: dict[str, Any] = {"digest": parted.digest, "links_digest": parted.links_digest}
         if parted.left_out != entry.left_out or not entry.chunks:
-            embedder = self.embedder()
-            chunks = chunk_page(
-                entry.key,
-                entry.title,
-                parted.blocks,
-                embedder.token_offsets,
-                embedder.max_tokens,
-            )
             text = "\n\n".join(block.plain for block in parted.blocks)
             changes |= {
                 "left_out": parted.left_out,
                 "simhash": simhash(text),
                 "gist": gist_digest(entry.title, text, entry.url),
-                "chunks": [chunk.to_json() for chunk in chunks],
+                "chunks": chunks_of(entry.key, entry.title, parted.blocks, self.embedder()),
             }
         return replace(entry, **changes)

@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import volatile
-from freshcrawl.core.boilerplate import BODY, find, prints_of, without
-from freshcrawl.core.changes import content_digest, links_digest
+from freshcrawl.core.boilerplate import BODY, find, without
+from freshcrawl.core.changes import content_digest, digests
 from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.extract import EXTRACTOR_VERSION
 
@@ -62,6 +62,5 @@ def fill_digests(item: PageItem, document: Document, patterns: Sequence[str]) ->
         item.title = volatile.mask(item.title, patterns)
         blocks = volatile.for_comparison(blocks, patterns)
         document.blocks = volatile.for_display(document.blocks, patterns)
-    prints = prints_of(document.left_out.values())
-    item.digest = content_digest(item.title, blocks)
-    item.links_digest = links_digest(item.cited_url, item.canonical, blocks, prints)
+    place = (item.title, item.cited_url, item.canonical)
+    item.digest, item.links_digest = digests(place, blocks, document.left_out.values())

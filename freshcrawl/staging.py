@@ -37,9 +37,6 @@ def staged_content(
     item: PageItem, document: Document, embedder: Embedder, changed_at: float, made_by: str
 ) -> Staged:
     """Return the work that makes a fetched text current."""
-    chunks = chunk_page(
-        item.key, item.title, document.blocks, embedder.token_offsets, embedder.max_tokens
-    )
     return Staged(
         key=item.key,
         url=item.cited_url,
@@ -58,8 +55,16 @@ def staged_content(
         blocks=pack_blocks(boilerplate.whole(document.blocks, document.left_out)),
         made_by=made_by,
         body=pack(item.body),
-        chunks=[chunk.to_json() for chunk in chunks],
+        chunks=chunks_of(item.key, item.title, document.blocks, embedder),
     )
+
+
+def chunks_of(
+    key: str, title: str, blocks: Sequence[Block], embedder: Embedder
+) -> list[dict[str, Any]]:
+    """Return the chunks of a page as staged work has them."""
+    chunks = chunk_page(key, title, blocks, embedder.token_offsets, embedder.max_tokens)
+    return [chunk.to_json() for chunk in chunks]
 
 
 def leaving(item: PageItem, finding: Finding) -> Staged:

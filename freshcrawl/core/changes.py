@@ -6,12 +6,13 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.boilerplate import prints_of
 from freshcrawl.core.differences import TITLE
 from freshcrawl.core.pages import Block, Published, Status, Verdict
 from freshcrawl.core.simhash import hamming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from freshcrawl.core.differences import Difference
 
@@ -39,6 +40,19 @@ def links_digest(
     """
     shown = (f"{block.anchor}\n{block.text}" for block in blocks)
     return _digest([url, canonical, *shown, *left_out])
+
+
+def digests(
+    place: tuple[str, str, str], compared: Sequence[Block], left_out: Iterable[Block]
+) -> tuple[str, str]:
+    """Return the two digests of a page, which together are its version.
+
+    ``place`` is its title, URL and canonical key, ``compared`` its blocks as they are
+    compared, ``left_out`` those that are site boilerplate.
+    """
+    title, url, canonical = place
+    links = links_digest(url, canonical, compared, prints_of(left_out))
+    return content_digest(title, compared), links
 
 
 def _digest(parts: Sequence[str]) -> str:

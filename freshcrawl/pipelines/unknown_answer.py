@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NAME_BYTES = 8
+PAGES_SEEN = 1_000
+"""Pages whose URLs tell how names end on the site: of a large one, all would block the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ class UnknownAnswers:
         site = self._run.site
         if site.discovery == "list":
             return ""
-        urls = (record.url for record in self._run.ledger.pages.values())
+        pages = islice(self._run.ledger.pages.values(), PAGES_SEEN)
+        urls = (record.url for record in pages)
         name = unknown_name(urls, secrets.token_hex(NAME_BYTES))
         for folder in (site.scope.root if site.scope.root.startswith(top) else top, url):
             unknown = urljoin(folder, name)
