@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import volatile
@@ -30,6 +31,18 @@ def made_by(site: SiteConfig) -> str:
     if not any(table):
         return versions
     return f"{versions}-{hashlib.sha256(json.dumps(table).encode()).hexdigest()[:12]}"
+
+
+def recipe(site: SiteConfig, *, links: bool) -> str:
+    """Return what identifies how bodies of a site are read; another one voids validators.
+
+    That is also which links and canonical links lead to pages of the site, and
+    whether links are followed.
+    """
+    reading = [site.keep, site.drop, site.noindex, site.render, site.volatile_patterns]
+    pages = [astuple(site.scope), astuple(site.rules), site.allow, site.deny, site.urls, links]
+    digest = hashlib.sha256(json.dumps(reading + pages).encode()).hexdigest()
+    return f"{EXTRACTOR_VERSION}-{digest[:12]}"
 
 
 def page_title(document: Document) -> str:

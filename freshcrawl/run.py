@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import sys
-from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +12,11 @@ from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import is_due, reschedule
-from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.ledger import Ledger
 from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
-from freshcrawl.reading import made_by
+from freshcrawl.reading import made_by, recipe
 from freshcrawl.rescoping import rescope
 from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
@@ -256,15 +252,3 @@ class Run:
         """Make progress durable; a dry run keeps nothing."""
         if not self.dry_run:
             self.ledger.commit(self.report, self.site)
-
-
-def recipe(site: SiteConfig, *, links: bool) -> str:
-    """Return what identifies how bodies of a site are read; another one voids validators.
-
-    That is also which links and canonical links lead to pages of the site, and
-    whether links are followed.
-    """
-    reading = [site.keep, site.drop, site.noindex, site.render, site.volatile_patterns]
-    pages = [astuple(site.scope), astuple(site.rules), site.allow, site.deny, site.urls, links]
-    digest = hashlib.sha256(json.dumps(reading + pages).encode()).hexdigest()
-    return f"{EXTRACTOR_VERSION}-{digest[:12]}"
