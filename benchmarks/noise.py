@@ -24,7 +24,7 @@ from freshcrawl.core.noise_places import find_spots, skeletons
 from freshcrawl.core.pages import PageRecord, Published, Verdict
 from freshcrawl.core.schedule import SchedulePolicy, reschedule
 from freshcrawl.extract import extract
-from freshcrawl.noise_memory import NoiseMemory
+from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.reading import page_title
 from freshcrawl.stores.memory import MemoryRecordStore
 from tests.support.corpora import corpus

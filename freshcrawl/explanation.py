@@ -16,7 +16,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
-from freshcrawl.noise_words import noise_lines, noise_of
+from freshcrawl.noise.words import noise_lines, noise_of
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.staging import Content

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from freshcrawl import boilerplate, collapsing, tally
+from freshcrawl import collapsing, tally
+from freshcrawl.boilerplate import settling
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.failures import log_failure
@@ -182,7 +183,7 @@ class RunExtension:
         tally.resolve_canonicals(run)
         # After bodies that are no content were dropped, before guards count what changed.
         if reason != STOPPED:
-            await boilerplate.settle(run)
+            await settling.settle(run)
         keys = tally.release(run)
         run.commit()
         # Asked to stop, a run must not embed for minutes: what is staged is the next run's.

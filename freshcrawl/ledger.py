@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Published, Staged, Status
-from freshcrawl.noise_memory import NoiseMemory
+from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.staging import Content, is_published, same_work
 
 if TYPE_CHECKING:

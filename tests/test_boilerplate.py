@@ -250,7 +250,7 @@ OLD_AND_NEW = (*Template().before[:2], *NEW.before[1:])
 @pytest.mark.parametrize(
     "seam",
     [
-        "freshcrawl.boilerplate:settle",
+        "freshcrawl.boilerplate.settling:settle",
         "freshcrawl.tally:release",
         "freshcrawl.publishing:Publisher.publish",
         "freshcrawl.publishing:Publisher.write_index",

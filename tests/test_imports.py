@@ -45,14 +45,14 @@ LAYERS = (
     ("clock", "config", "console", "core", "inflate", "settings", "stopping", "threads"),
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (
-        *("credentials", "failures", "noise_memory", "reading", "site_checks", "sitemap_places"),
+        *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),
         *("staging", "state", "watch"),
     ),
-    ("ledger", "noise_words", "parting", "publishing", "render", "robots", "site_tables"),
+    ("ledger", "publishing", "render", "robots", "site_tables"),
     ("sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "rescoping"),
     ("run", "selection"),
-    ("collapsing", "learning", "noise_check", "outcomes", "run_publishing", "seeds", "tally"),
+    ("collapsing", "outcomes", "run_publishing", "seeds", "tally"),
     ("boilerplate", "upgrades"),
     ("discovery", "extensions"),
     ("components", "crawls"),
@@ -67,8 +67,8 @@ LAYERS = (
 )
 """All parts; each imports only what is in a layer above its own in this table."""
 RANKS = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
-ONLY_TYPES = {("accounts", "run"), ("rescoping", "run")}
-"""What works on a Run, and is called by it."""
+ONLY_TYPES = {("accounts", "run"), ("noise", "run"), ("rescoping", "run")}
+"""What works on a Run, and is called by it or keeps what it knows."""
 
 
 def source_of(module: str) -> Path:

@@ -6,7 +6,7 @@ from typing import Any
 
 from freshcrawl.core.noise import Place
 from freshcrawl.core.noise_site import SitePlace
-from freshcrawl.noise_words import noise_lines, noise_of
+from freshcrawl.noise.words import noise_lines, noise_of
 from freshcrawl.stores.memory import MemoryRecordStore
 
 HOUR, DAY = 3_600.0, 86_400.0

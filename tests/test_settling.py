@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from freshcrawl import tally
-from freshcrawl.boilerplate import settle
+from freshcrawl.boilerplate.settling import settle
 from freshcrawl.core.boilerplate import BODY, find, prints_of, whole, without
 from freshcrawl.core.changes import content_digest, links_digest
 from freshcrawl.core.chunks import chunk_page

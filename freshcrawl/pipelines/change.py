@@ -14,7 +14,7 @@ from freshcrawl.core.pages import Document, Published, Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
-from freshcrawl.noise_check import check_noise
+from freshcrawl.noise.check import check_noise
 from freshcrawl.reading import fill_digests
 from freshcrawl.threads import in_turn
 from freshcrawl.upgrades import read_again

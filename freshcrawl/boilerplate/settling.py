@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl import tally
+from freshcrawl.boilerplate.learning import learn, newest_versions, published_pages, staged_pages
+from freshcrawl.boilerplate.parting import Parter
 from freshcrawl.core import boilerplate
 from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
 from freshcrawl.core.differences import LINKS_ONLY, Difference
 from freshcrawl.core.guards import CHANGES
 from freshcrawl.core.pages import Verdict
 from freshcrawl.core.schedule import halve_double, reschedule
-from freshcrawl.learning import learn, newest_versions, published_pages, staged_pages
 from freshcrawl.ledger import NO_VALIDATORS
-from freshcrawl.parting import Parter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from freshcrawl.core.noise_places import everywhere
 from freshcrawl.core.noise_site import is_noise
 from freshcrawl.core.report import iso
 from freshcrawl.core.words import count, when
-from freshcrawl.noise_memory import NoiseMemory
+from freshcrawl.noise.memory import NoiseMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""What repeats across a site's pages: learned from all of them, parted from each."""
