@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from freshcrawl.core.boilerplate import find, learn, page_prints, without
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Staged
 from freshcrawl.extract import extract
 from freshcrawl.extract.selectors import BODY, find_main
 from freshcrawl.reading import page_title
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from freshcrawl.core.blocks import Block, Document
     from freshcrawl.core.boilerplate import PagePrints
-    from freshcrawl.core.pages import Block, Document
     from freshcrawl.extract.dom import Element
     from freshcrawl.extract.selectors import Rule
 

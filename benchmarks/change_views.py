@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import trafilatura
 
 from benchmarks.change_themes import Theme, Truth, digest, full_text, truth
 from freshcrawl.core.changes import compare, content_digest, links_digest
-from freshcrawl.core.pages import Document, Published, Verdict
+from freshcrawl.core.pages import Verdict
+from freshcrawl.core.published import Published
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.extract import extract
 from freshcrawl.reading import page_title
+
+if TYPE_CHECKING:
+    from freshcrawl.core.blocks import Document
 
 SIMHASH_BITS = 3
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Block
+from freshcrawl.core.blocks import Block
 from freshcrawl.extract import extract
 from freshcrawl.reading import page_title
 from tests.support.corpora import corpus

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
     from benchmarks.corpus import Page
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
 
     Work = Callable[[], Any]
 

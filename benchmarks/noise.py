@@ -21,7 +21,8 @@ from benchmarks.noise_scenarios import BEGIN, MARK, SCENARIOS, Scenario, seed
 from freshcrawl.core.changes import compare, content_digest, links_digest
 from freshcrawl.core.noise import Check, NoiseRules, judge
 from freshcrawl.core.noise_places import find_spots, skeletons
-from freshcrawl.core.pages import PageRecord, Published, Verdict
+from freshcrawl.core.pages import PageRecord, Verdict
+from freshcrawl.core.published import Published
 from freshcrawl.core.schedule import SchedulePolicy, reschedule
 from freshcrawl.extract import extract
 from freshcrawl.noise.memory import NoiseMemory
@@ -30,7 +31,7 @@ from freshcrawl.stores.memory import MemoryRecordStore
 from tests.support.corpora import corpus
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 CORPORA = (("alembic", "1.16.5"), ("lxml", "6.0.2"), ("mako", "1.3.10"), ("sqlalchemy", "2.0.44"))
 PAGES = 24

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 _TRIES = 5
 _PLACES = {

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.freshness import all_bytes, changing, stale_reasons
-from freshcrawl.core.pages import Chunk, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.freshness import doubt
-from freshcrawl.core.pages import Chunk, PageRecord, Published, Status
+from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.publishing import gather_vectors
 from freshcrawl.stores.base import StoreError
@@ -16,6 +16,7 @@ from freshcrawl.stores.memory import MemoryIndex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from freshcrawl.core.published import Chunk, Published
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Snapshot, VectorIndex
 

@@ -6,13 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.guards import LONE_MOVES
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.trust import gist_digest
 from freshcrawl.ledger import NO_VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 ONE_TEXT = "one text for many"

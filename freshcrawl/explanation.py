@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from freshcrawl.core.listings import Source
-    from freshcrawl.core.pages import PageRecord, Staged
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.core.published import Staged
     from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.state import SiteState
 

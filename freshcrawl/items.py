@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import Block, Document, Verdict
+from freshcrawl.core.pages import Verdict
 
 if TYPE_CHECKING:
+    from freshcrawl.core.blocks import Block, Document
     from freshcrawl.core.differences import Difference
     from freshcrawl.core.evidence import Finding
     from freshcrawl.core.noise import Judgement

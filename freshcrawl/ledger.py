@@ -6,15 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.listings import Listings
-from freshcrawl.core.pages import PageRecord, Published, Staged, Status
+from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.staging import Content, is_published, same_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.boilerplate import Boilerplate
-    from freshcrawl.core.pages import Block
     from freshcrawl.core.report import RunReport
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 CONTENT = frozenset({Verdict.NEW, Verdict.CHANGED, Verdict.LINKS_ONLY})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
-    from freshcrawl.core.pages import Chunk, Edit, Published, Staged
+    from freshcrawl.core.published import Chunk, Edit, Published, Staged
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
 

@@ -17,7 +17,7 @@ from freshcrawl.extract import EXTRACTOR_VERSION
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
     from freshcrawl.items import PageItem
     from freshcrawl.sites import SiteConfig
 

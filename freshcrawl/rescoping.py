@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.published import Staged
 from freshcrawl.ledger import NO_VALIDATORS
 
 if TYPE_CHECKING:

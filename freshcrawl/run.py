@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.accounts import add_up, nothing_checked, nothing_found
 from freshcrawl.core.evidence import Policies
-from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import is_due, reschedule
 from freshcrawl.ledger import Ledger
@@ -24,6 +24,7 @@ from freshcrawl.state import make_embedder
 if TYPE_CHECKING:
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
+    from freshcrawl.core.published import Staged
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder

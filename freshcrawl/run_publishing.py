@@ -15,7 +15,7 @@ from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Staged
+    from freshcrawl.core.published import Staged
     from freshcrawl.publishing import PublishResult
     from freshcrawl.run import Run
 

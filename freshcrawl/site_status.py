@@ -6,13 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale_reasons
-from freshcrawl.core.pages import PageRecord, Staged, Status
+from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
 from freshcrawl.stores.locks import holder
 from freshcrawl.summary import pairs_words
 
 if TYPE_CHECKING:
+    from freshcrawl.core.published import Staged
     from freshcrawl.core.report import RunReport
     from freshcrawl.core.schedule import SchedulePolicy
     from freshcrawl.sites import SiteConfig

@@ -10,18 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.core import boilerplate, evidence
+from freshcrawl.core.blocks import Block, Document
 from freshcrawl.core.chunks import chunk_page
-from freshcrawl.core.pages import (
-    Block,
-    Chunk,
-    Document,
-    Edit,
-    JsonRecord,
-    Published,
-    Staged,
-    Status,
-    Verdict,
-)
+from freshcrawl.core.pages import JsonRecord, Status, Verdict
+from freshcrawl.core.published import Chunk, Edit, Published, Staged
 from freshcrawl.core.simhash import hamming
 from freshcrawl.core.trust import NEAR_BITS, gist_digest
 

@@ -14,7 +14,8 @@ from scrapy.utils.misc import load_object
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.boilerplate import Boilerplate
 from freshcrawl.core.listings import Source
-from freshcrawl.core.pages import PageRecord, Staged
+from freshcrawl.core.pages import PageRecord
+from freshcrawl.core.published import Staged
 from freshcrawl.core.report import RunReport
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus

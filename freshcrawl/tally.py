@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core import guards
 from freshcrawl.core.evidence import unlisted
 from freshcrawl.core.guards import LONE_MOVES
-from freshcrawl.core.pages import Staged, Status
+from freshcrawl.core.pages import Status
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
@@ -16,6 +16,7 @@ from freshcrawl.staging import copy_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 DAY = 86_400.0

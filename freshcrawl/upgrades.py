@@ -15,7 +15,8 @@ from freshcrawl.items import PageItem
 from freshcrawl.reading import fill_digests, page_title, part
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Block, Published
+    from freshcrawl.core.blocks import Block
+    from freshcrawl.core.published import Published
     from freshcrawl.run import Run
 
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.chunk_edits import Edit, Page
 from benchmarks.chunk_measures import Reuse, Shape, has_broken_fence, has_lost, stands, words
 from benchmarks.chunk_peers import Piece
-from freshcrawl.core.pages import Block
+from freshcrawl.core.blocks import Block
 
 PAGE = words("one two\n\n```python\nrun\n```\n\n| h |\n|---|\n| 1 |\n| 2 |\n\nthree")
 

@@ -10,7 +10,7 @@ from freshcrawl import collapsing
 from tests.support.runs import Bench, key_of, stage, text
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Staged
+    from freshcrawl.core.published import Staged
 
 NAMES = [f"p{number}" for number in range(40)]
 

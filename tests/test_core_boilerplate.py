@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.core import boilerplate
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.boilerplate import (
     MIN_PAGES,
     SAMPLE_PAGES,
@@ -24,7 +25,6 @@ from freshcrawl.core.boilerplate import (
     whole,
     without,
 )
-from freshcrawl.core.pages import Block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.changes import (
     TOLERANCE_MIN_WORDS,
     compare,
@@ -17,7 +18,8 @@ from freshcrawl.core.changes import (
     tolerance_words,
 )
 from freshcrawl.core.differences import differ
-from freshcrawl.core.pages import Block, Published, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Published
 
 BLOCKS = [
     Block("heading", "# Install", level=1, anchor="install", title="Install"),

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.chunks import chunk_id, chunk_page
-from freshcrawl.core.pages import Block, Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from freshcrawl.core.published import Chunk
 
 KEY = "docs.example.com/page"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.differences import Difference, differ
-from freshcrawl.core.pages import Block
 
 OLD = [
     Block("heading", "# Install", level=1, title="Install"),

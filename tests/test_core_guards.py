@@ -15,7 +15,8 @@ from freshcrawl.core.guards import (
     tripped,
     work_class,
 )
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Staged
 
 POLICY = GuardPolicy()
 HOUR = 3_600.0

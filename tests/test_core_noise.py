@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.noise import Check, Judgement, NoiseRules, Place, judge, reason
 from freshcrawl.core.noise_places import find_spots, skeletons
 from freshcrawl.core.noise_site import SITE_PLACES_KEPT, SitePlace, SiteWord, learn
-from freshcrawl.core.pages import Block
 
 HOUR, DAY = 3_600.0, 86_400.0
 T0 = 1_790_000_000.0

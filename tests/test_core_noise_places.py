@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.noise_places import everywhere, find_spots, is_links, skeletons
-from freshcrawl.core.pages import Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable

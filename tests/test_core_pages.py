@@ -10,19 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshcrawl.core.blocks import Block, Document
 from freshcrawl.core.boilerplate import Boilerplate
 from freshcrawl.core.listings import Source
-from freshcrawl.core.pages import (
-    Block,
-    Chunk,
-    Document,
-    JsonRecord,
-    PageRecord,
-    Published,
-    Staged,
-    Status,
-    Verdict,
-)
+from freshcrawl.core.pages import JsonRecord, PageRecord, Status, Verdict
+from freshcrawl.core.published import Chunk, Published, Staged
 from freshcrawl.core.report import RunReport
 
 RECORDS: list[type[JsonRecord]] = [

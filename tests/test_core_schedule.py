@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.core.freshness import stale_reason
-from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.published import Staged
 from freshcrawl.core.schedule import (
     DAY,
     DUE_SHARE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.changes import content_digest, links_digest
-from freshcrawl.core.pages import Block
 from freshcrawl.core.volatile import MASK, for_comparison, for_display, mask
 
 CLOCK = [r"\d\d:\d\d"]

@@ -9,7 +9,8 @@ import pytest
 
 from freshcrawl.config import ConfigError
 from freshcrawl.core.listings import Source
-from freshcrawl.core.pages import PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.published import Staged
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.explanation import explain, page_lines

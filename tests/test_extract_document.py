@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from freshcrawl.core.pages import Document
+from freshcrawl.core.blocks import Document
 from freshcrawl.extract import EXTRACTOR_VERSION, extract
 
 URL = "https://docs.test/page.html"

@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 from freshcrawl.config import Config
-from freshcrawl.core.pages import PageRecord, Published, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.published import Published, Staged
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import conclude
 from freshcrawl.pipelines import ChangePipeline, NormalizePipeline, PresencePipeline

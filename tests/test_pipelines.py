@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from freshcrawl import tally
 from freshcrawl.config import Config
+from freshcrawl.core.blocks import Block, Document
 from freshcrawl.core.evidence import Finding
-from freshcrawl.core.pages import Block, Document, Published, Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Published, Staged
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.schedule import DAY
 from freshcrawl.items import Outcome, PageItem

@@ -9,10 +9,12 @@ import pytest
 
 from freshcrawl import tally
 from freshcrawl.boilerplate.settling import settle
+from freshcrawl.core.blocks import Block
 from freshcrawl.core.boilerplate import BODY, find, prints_of, whole, without
 from freshcrawl.core.changes import content_digest, links_digest
 from freshcrawl.core.chunks import chunk_page
-from freshcrawl.core.pages import Block, PageRecord, Staged, Status, Verdict
+from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.published import Staged
 from freshcrawl.explanation import explain, page_lines
 from freshcrawl.run_publishing import MIN_PUBLISH_PAGES, RunPublishing
 from freshcrawl.staging import pack, pack_blocks

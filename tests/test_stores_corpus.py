@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from freshcrawl.core.pages import Chunk, Edit, Published, Status
+from freshcrawl.core.pages import Status
+from freshcrawl.core.published import Chunk, Edit, Published
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.memory import MemoryCorpus, MemoryCorpusData

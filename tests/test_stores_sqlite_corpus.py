@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from freshcrawl.core.pages import Chunk, Edit, Published
+from freshcrawl.core.published import Chunk, Edit, Published
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_tables import CHUNK_FIELDS, PAGE_FIELDS

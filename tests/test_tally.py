@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from freshcrawl import tally
-from freshcrawl.core.pages import Staged, Status
+from freshcrawl.core.pages import Status
 from tests.support.runs import Bench, key_of, removal, stage, text
 
 if TYPE_CHECKING:
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 HOUR = 3_600.0

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freshcrawl.core.pages import Published, Verdict
+from freshcrawl.core.pages import Verdict
+from freshcrawl.core.published import Published
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.pipelines import ChangePipeline, NormalizePipeline
 from tests.support.origin import Origin, page

@@ -12,8 +12,9 @@ from freshcrawl.staging import unpack_blocks
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.boilerplate import PagePrints
-    from freshcrawl.core.pages import Block, Staged
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 SAMPLES = 20

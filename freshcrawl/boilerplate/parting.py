@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core import volatile
 from freshcrawl.core.boilerplate import BODY, find, says_something, without
 from freshcrawl.core.changes import digests, links_digest
-from freshcrawl.core.pages import Published, Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.published import Published, Staged
 from freshcrawl.core.simhash import simhash
 from freshcrawl.core.trust import gist_digest
 from freshcrawl.staging import Content, chunks_of, pack, pack_blocks, unpack_blocks
@@ -16,7 +17,7 @@ from freshcrawl.staging import Content, chunks_of, pack, pack_blocks, unpack_blo
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
     from freshcrawl.stores.base import Embedder
 
 

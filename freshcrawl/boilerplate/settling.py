@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from freshcrawl.core.boilerplate import Boilerplate
-    from freshcrawl.core.pages import Staged
+    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
 logger = logging.getLogger(__name__)

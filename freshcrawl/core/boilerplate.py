@@ -18,7 +18,7 @@ from freshcrawl.core.pages import JsonRecord
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 BODY = "body"
 """`Document.generator` where no main element was found."""

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.boilerplate import prints_of
 from freshcrawl.core.differences import TITLE
-from freshcrawl.core.pages import Block, Published, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.simhash import hamming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.differences import Difference
+    from freshcrawl.core.published import Published
 
 MINOR_BITS = 3
 TOLERANCE_MIN_WORDS = 500

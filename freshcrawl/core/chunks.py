@@ -8,13 +8,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.cuts import TELLING, Part, divide, mark
-from freshcrawl.core.pages import Chunk
 from freshcrawl.core.pieces import Tokens, split_block
+from freshcrawl.core.published import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.pieces import Offsets
 
 CHUNKER_VERSION = 2

@@ -12,7 +12,7 @@ from freshcrawl.core.words import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 TITLE = "title"
 """Kind of the page's title among the kinds that differ."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from freshcrawl.core.published import Staged
 
 LONE_MOVES = 3
 """Pages that may move to, or be copies of, one page before they count as collapsing into it."""

@@ -15,7 +15,7 @@ from freshcrawl.core.noise_tokens import TARGET, Masked
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 LINKS = "links"
 """Type of a block that is made of links and nothing else, such as related posts."""

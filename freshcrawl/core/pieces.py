@@ -12,7 +12,7 @@ from freshcrawl.core.cuts import GLUED, TELLING, Part, divide, mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
     Offsets = Callable[[str], list[tuple[int, int]]]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.pages import PageRecord, Status, Verdict
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Staged
+    from freshcrawl.core.published import Staged
 
 HOUR = 3_600.0
 DAY = 86_400.0

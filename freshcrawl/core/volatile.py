@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
 MASK = "\u2026"
 """Stands for a text of which nothing is left, so that a block stays a block."""

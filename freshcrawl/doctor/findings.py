@@ -14,7 +14,7 @@ from freshcrawl.pipelines.normalize import HTML_TYPES
 from freshcrawl.render import problem_of
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
     from freshcrawl.robots import RobotsPolicy
     from freshcrawl.sitemaps import Sitemap
     from freshcrawl.sites import SiteConfig

@@ -11,7 +11,7 @@ from freshcrawl.doctor import Check, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
     from freshcrawl.doctor.findings import Asked, Findings, SeenPage
 
 LITTLE = 200

@@ -10,7 +10,7 @@ from freshcrawl.extract.dom import HEADINGS, Element, classes, first, remove, ta
 from freshcrawl.extract.inline import content, plain
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
     from freshcrawl.extract.blocks import Scope
 
 _KINDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Block
+from freshcrawl.core.blocks import Block
 from freshcrawl.extract import markup
 from freshcrawl.extract.dom import HEADINGS, Element, tag_of
 from freshcrawl.extract.inline import Style, content, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Block
+from freshcrawl.core.blocks import Block
 from freshcrawl.extract import markup
 from freshcrawl.extract.dom import Element, classes, climb, events, tag_of
 

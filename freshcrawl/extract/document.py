@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cssselect import SelectorError
 from lxml.cssselect import CSSSelector
 
-from freshcrawl.core.pages import Block, Document
+from freshcrawl.core.blocks import Block, Document
 from freshcrawl.extract.blocks import Scope, finish, heading
 from freshcrawl.extract.dom import HEADINGS, Element, classes, climb, first, parse, remove, text_of
 from freshcrawl.extract.head import base_url, page_links, read_head

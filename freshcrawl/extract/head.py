@@ -9,7 +9,7 @@ from freshcrawl.extract.dom import Element, climb, tag_of, text_of
 from freshcrawl.extract.inline import resolve
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
 
 _REFRESH_MAX = 5.0
 """Seconds; a page that stays longer is one to be read."""

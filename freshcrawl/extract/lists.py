@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Block
+from freshcrawl.core.blocks import Block
 from freshcrawl.extract import markup
 from freshcrawl.extract.blocks import DEPTH_MAX, joined, own_anchor, strong
 from freshcrawl.extract.dom import HEADINGS, Element, first, has_class, tag_of

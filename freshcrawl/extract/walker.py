@@ -14,7 +14,7 @@ from freshcrawl.extract.lists import definitions, list_block
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from freshcrawl.core.pages import Block
+    from freshcrawl.core.blocks import Block
 
     Handler = Callable[[Element, Scope], list[Block]]
 

@@ -12,8 +12,9 @@ from freshcrawl.core.noise_places import find_spots, skeletons
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.noise_places import Spot
-    from freshcrawl.core.pages import Block, Published
+    from freshcrawl.core.published import Published
     from freshcrawl.items import PageItem
     from freshcrawl.run import Run
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core import noise
 from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
 from freshcrawl.core.changes import compare, grade, tolerance_words
 from freshcrawl.core.differences import LINKS_ONLY, VOLATILE_ONLY, differ
-from freshcrawl.core.pages import Document, Published, Verdict
+from freshcrawl.core.pages import Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
@@ -18,6 +18,10 @@ from freshcrawl.noise.check import check_noise
 from freshcrawl.reading import fill_digests
 from freshcrawl.threads import in_turn
 from freshcrawl.upgrades import read_again
+
+if TYPE_CHECKING:
+    from freshcrawl.core.blocks import Document
+    from freshcrawl.core.published import Published
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
 from freshcrawl.core.guards import TEXT_STANDS
-from freshcrawl.core.pages import Staged, Status, Verdict
+from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.items import PageItem
 from freshcrawl.outcomes import CONTENT, conclude
 from freshcrawl.staging import leaving, staged_content
@@ -16,6 +16,7 @@ from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
+    from freshcrawl.core.published import Staged
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from freshcrawl.reading import page_title
 from freshcrawl.threads import in_turn
 
 if TYPE_CHECKING:
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
 
 logger = logging.getLogger(__name__)
 

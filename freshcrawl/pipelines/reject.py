@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.exceptions import NotConfigured
 
 from freshcrawl.components import RunComponent, get_run
-from freshcrawl.core.pages import Document, Verdict
+from freshcrawl.core.pages import Verdict
 from freshcrawl.core.trust import Gist, Short, shrank, word_count
 from freshcrawl.items import PageItem
 from freshcrawl.pipelines.unknown_answer import UnknownAnswers
@@ -18,6 +18,7 @@ from freshcrawl.threads import in_turn
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from freshcrawl.core.blocks import Document
     from freshcrawl.pipelines.unknown_answer import UnknownAnswer
     from freshcrawl.run import Run
 

@@ -24,7 +24,7 @@ from freshcrawl.threads import in_turn
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from freshcrawl.core.pages import Document
+    from freshcrawl.core.blocks import Document
     from freshcrawl.run import Run
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from freshcrawl.core.pages import Chunk, Edit, Published
+    from freshcrawl.core.published import Chunk, Edit, Published
 
     Matrix = npt.NDArray[np.float32]
 

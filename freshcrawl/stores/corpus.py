@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from freshcrawl.core.pages import Edit
+    from freshcrawl.core.published import Edit
     from freshcrawl.stores.base import Snapshot
 
 _PUT_CONTENT = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from freshcrawl.core.pages import Chunk, Edit, Published
+    from freshcrawl.core.published import Chunk, Edit, Published
 
 _FLOAT32_BYTES = 4
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
-    from freshcrawl.core.pages import Chunk, Published
+    from freshcrawl.core.published import Chunk, Published
 
 _INFO = ("published_at", "run_id", "model", "dimension", "pages", "chunks")
 _NO_INFO = (0.0, "", "", 0, 0, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import Chunk, Published
+from freshcrawl.core.published import Chunk, Published
 
 if TYPE_CHECKING:
     import sqlite3

@@ -11,7 +11,7 @@ from freshcrawl.stores.base import StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from freshcrawl.core.pages import Chunk, Edit, Published
+    from freshcrawl.core.published import Chunk, Edit, Published
     from freshcrawl.stores.base import Snapshot
 
 

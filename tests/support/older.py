@@ -13,8 +13,9 @@ from tests.support.embedder import HashEmbedder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from freshcrawl.core.pages import Block, Chunk
+    from freshcrawl.core.blocks import Block
     from freshcrawl.core.pieces import Offsets
+    from freshcrawl.core.published import Chunk
 
 
 class OlderChunker(HashEmbedder):

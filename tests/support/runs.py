@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.config import Config
-from freshcrawl.core.pages import Edit, PageRecord, Published, Staged, Status
+from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.published import Edit, Published, Staged
 from freshcrawl.run import Run
 from freshcrawl.site_tables import make_site
 from freshcrawl.state import SiteState, open_in_memory
