@@ -63,8 +63,10 @@ class Ledger:
             if (record.status == Status.LIVE) != (page.status == Status.LIVE):
                 self._settle(page, None)
         for entry in list(self._state.staged()):
-            if is_published(entry, self.published.get(entry.key)):
+            if is_published(entry, self.published.get(entry.key)) and self._is_made(entry):
                 self._forget_staged(entry.key)
+                if self.is_live(entry.key):
+                    self.set(entry.key, made_by=entry.made_by)
             else:
                 self.staged[entry.key] = entry
                 if entry.status != Status.LIVE and not entry.held:
@@ -77,6 +79,11 @@ class Ledger:
         for name, row in list(self._records.items("run:")):
             if row.get("status", "running") == "running":
                 self._records.put(name, {**row, "status": "killed"})
+
+    def _is_made(self, entry: Staged) -> bool:
+        """Tell whether what is published of a page was read and cut as the staged text was."""
+        kept = self.published_content(entry.key) if self.is_live(entry.key) else None
+        return kept is None or kept.made_by == entry.made_by
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a key that was not known."""

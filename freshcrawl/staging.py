@@ -132,8 +132,8 @@ def is_published(entry: Staged, published: Published | None) -> bool:
 
 
 def _content_name(staged: Staged) -> str:
-    """Return the name of a page's kept content: of this page, this text and this body."""
-    parts = (staged.key, staged.digest, staged.links_digest, staged.body)
+    """Return the name of a page's kept content: of this page, text, body and way of reading."""
+    parts = (staged.key, staged.digest, staged.links_digest, staged.body, staged.made_by)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -158,6 +158,28 @@ def test_what_an_upgrade_reads_anew_is_published_whatever_was_learned() -> None:
     assert (run.report.unchanged, run.report.cosmetic) == (1, 23)
 
 
+@pytest.mark.parametrize("published", [False, True])
+def test_an_upgrade_that_is_cut_off_is_made_up_for(bench: Bench, published: bool) -> None:
+    key, run = key_of("aaa"), bench.run()
+    run.ledger.set(key, made_by="older")
+    content = run.ledger.published[key].content
+    read(run, "aaa", OLD, upgrade=True)
+    run.ledger.staged[key].made_by = "newer"
+    run.ledger.restage(run.ledger.whole([run.ledger.staged[key]])[0])
+    run.commit()
+    rows = run.ledger.whole([run.ledger.staged[key]])
+    if published:
+        run.publisher.publish(rows, run.report.run_id, run.clock)
+    later = bench.run()
+    assert later.ledger.staged.keys() == (set() if published else {key})
+    end(later)
+    assert (later.ledger.pages[key].made_by, later.ledger.generation) == ("newer", 2)
+    kept = later.ledger.published_content(key)
+    assert kept is not None
+    assert kept.made_by == "newer"
+    assert later.ledger.published[key].content != content
+
+
 def test_a_redesign_that_an_older_list_had_held_is_let_go(bench: Bench) -> None:
     run = bench.run()
     for name in NAMES:
