@@ -15,6 +15,8 @@ from freshcrawl.config import Config
 from freshcrawl.state import open_for_reading
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import export, report, scrapy
+from tests.support.soup import NEW, OLD, Soup
+from tests.support.soup import TOPICS as SOUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -269,3 +271,24 @@ def test_a_release_that_is_held_is_confirmed_though_no_two_answers_are_the_same(
     # Found and held, found again, let go; counted once.
     assert released[3:] == [(number, number, 0), (0, number, 0), (0, 0, number)]
     assert all("new release" in text for text in site.texts().values())
+
+
+def test_a_redesign_of_pages_that_show_the_time_changes_none(site: Site) -> None:
+    """Their main text has no element of its own: the frame is told by its repetition."""
+    site.origin.serve_sitemap(*[f"/{topic}" for topic in SOUP])
+    for days, template in enumerate((OLD, OLD, OLD, NEW, NEW)):
+        stamp = f"{datetime.fromtimestamp(site.now, UTC):%Y-%m-%d %H:%M:%S}"
+        edits = {topic: f"To {topic} it was made at {stamp} UTC." for topic in SOUP}
+        if days == 4:
+            edits["backup"] = f"To backup it is not made at {stamp} UTC."
+        soup = Soup(template=template, edits=edits)
+        for topic in SOUP:
+            site.origin[f"/{topic}"] = soup.page(topic)
+        run = site.crawl(FRESHCRAWL_GUARD_CHANGED_MIN=2 if days > 1 else 99)
+        assert run["held"] == 0
+        if days > 1:
+            assert counts(run)[:2] == ((1, len(SOUP) - 1) if days == 4 else (0, len(SOUP)))
+        site.later(1 * DAYS)
+    shown = " ".join(site.texts().values())
+    assert not any(word in shown for word in NEW.words())
+    assert "it is not made" in shown

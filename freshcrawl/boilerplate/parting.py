@@ -46,6 +46,8 @@ class Parter:
     patterns: Sequence[str]
     """The site's ``volatile_patterns``."""
     embedder: Callable[[], Embedder]
+    noise: Callable[[Staged, Sequence[Block], Sequence[Block]], bool]
+    """Tells whether blocks of staged text differ from published ones in proven noise only."""
 
     def again(self, entry: Staged, page: Published | None, content: Content | None) -> Staged:
         """Return staged work, whole, as if its page had been read with this list.
@@ -57,15 +59,14 @@ class Parter:
         entry = self._filled(entry, parted)
         if page is None or content is None:
             return entry
-        verdict = self._verdict(entry.verdict, parted, self._of_published(page, content))
+        verdict = self._verdict(entry, parted, page, content)
         if verdict == entry.verdict:
             return entry
         return replace(entry, verdict=verdict, changed_at=page.changed_at)
 
     def verdict(self, entry: Staged, page: Published, content: Content) -> str:
         """Return what ``again`` finds, without making it."""
-        published = self._of_published(page, content)
-        return self._verdict(entry.verdict, self._of_staged(entry), published)
+        return self._verdict(entry, self._of_staged(entry), page, content)
 
     def remake(
         self, page: Published, content: Content | None, now: float
@@ -134,11 +135,19 @@ class Parter:
             shown_links=links_digest(url, canonical, compared),
         )
 
-    def _verdict(self, verdict: str, new: Parted, old: Sequence[Parted]) -> str:
+    def _verdict(self, entry: Staged, new: Parted, page: Published, content: Content) -> str:
+        old = self._of_published(page, content)
         same = [parted for parted in old if parted.digest == new.digest]
         # What is unchanged is staged only to be read or cut anew.
-        if verdict in {Verdict.NEW, Verdict.UNCHANGED} or not same:
-            return verdict
+        if entry.verdict in {Verdict.NEW, Verdict.UNCHANGED}:
+            return entry.verdict
+        if not same:
+            known = (page.title, page.url, content.canonical)
+            alike = known == (entry.title, entry.url, entry.canonical)
+            alike = alike and entry.verdict == Verdict.CHANGED
+            if alike and any(self.noise(entry, parted.blocks, new.blocks) for parted in old):
+                return Verdict.COSMETIC
+            return entry.verdict
         as_shown = any(parted.shown_links == new.shown_links for parted in same)
         return Verdict.COSMETIC if as_shown else Verdict.LINKS_ONLY
 

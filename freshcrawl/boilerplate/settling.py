@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread
@@ -24,6 +25,7 @@ from freshcrawl.core.guards import CHANGES
 from freshcrawl.core.pages import Verdict
 from freshcrawl.core.schedule import halve_double, reschedule
 from freshcrawl.ledger import NO_VALIDATORS
+from freshcrawl.noise.check import differs_in_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +93,12 @@ def _verdict(run: Run, parter: Parter, entry: Staged) -> str:
 
 
 def _parter(run: Run, learned: Boilerplate) -> Parter:
-    return Parter(frozenset(learned.fingerprints), run.site.volatile_patterns, run.embedder)
+    return Parter(
+        frozenset(learned.fingerprints),
+        run.site.volatile_patterns,
+        run.embedder,
+        partial(differs_in_noise, run),
+    )
 
 
 async def _renew(run: Run) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.core.blocks import Block
     from freshcrawl.core.noise_places import Spot
-    from freshcrawl.core.published import Published
+    from freshcrawl.core.published import Published, Staged
     from freshcrawl.items import PageItem
     from freshcrawl.run import Run
 
@@ -40,6 +40,29 @@ def check_noise(
         observe=run.ledger.pages[item.key].recipe == run.recipe,
     )
     return judge(check, known, memory.site, run.noise)
+
+
+def differs_in_noise(
+    run: Run, entry: Staged, before: Sequence[Block], blocks: Sequence[Block]
+) -> bool:
+    """Tell whether ``blocks`` of a live page's staged text are ``before`` but for proven noise.
+
+    As ``check_noise``, for text that is parted anew from the site's boilerplate.
+    """
+    memory, patterns = run.ledger.noise, run.site.volatile_patterns
+    blocks = volatile.for_comparison(blocks, patterns)
+    spots = find_spots(volatile.for_comparison(before, patterns), blocks)
+    if not spots:
+        return False
+    known = memory.page(entry.key)
+    check = Check(
+        entry.staged_at,
+        run.ledger.published[entry.key].changed_at,
+        spots,
+        frozenset(skeletons(blocks) if known else ()),
+        observe=False,
+    )
+    return judge(check, known, memory.site, run.noise).noise
 
 
 def _spots(
