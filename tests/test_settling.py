@@ -194,6 +194,23 @@ def test_a_redesign_that_an_older_list_had_held_is_let_go(bench: Bench) -> None:
     assert (later.report.changed, later.report.cosmetic) == (0, 0), "counted when they were found"
 
 
+@pytest.mark.parametrize("verdict", [Verdict.REJECTED, Verdict.FAILED])
+def test_held_work_that_is_let_go_hides_no_failed_check(bench: Bench, verdict: Verdict) -> None:
+    run = bench.run()
+    for name in NAMES:
+        read(run, name, NEW)
+        run.ledger.mark_held(key_of(name), "changes")
+    run.commit()
+    bench.clock.time += DAY
+    later = bench.run()
+    later.checked(key_of(NAMES[0]), verdict)
+    end(later)
+    counted = later.report.rejected + later.report.failed
+    assert (counted, later.report.cosmetic, later.report.held) == (1, 0, 0)
+    verdicts = [later.ledger.pages[key_of(name)].last_verdict for name in NAMES[:2]]
+    assert verdicts == [verdict, "cosmetic"]
+
+
 def test_what_a_guard_holds_teaches_nothing_until_it_is_let_go(bench: Bench) -> None:
     known = bench.run().ledger.boilerplate
     for hours, learned in ((0, False), (13, False), (26, True)):

@@ -169,13 +169,17 @@ def _take_back(run: Run, before: Staged, verdict: str) -> None:
     """Make a page's record as if its change had been none from the beginning."""
     ledger, key = run.ledger, before.key
     record, found_at = ledger.pages[key], before.staged_at
-    if key in run.counted:
+    fresh = before.run_id == run.report.run_id
+    if fresh and key in run.counted:
         run.count_page(key, verdict)
     reason = LINKS_ONLY if verdict == Verdict.LINKS_ONLY else FRAME_ONLY
     found = Difference(reason=reason).to_json(verdict, found_at)
     difference = {} if verdict == Verdict.UNCHANGED else found
-    ledger.set(key, last_verdict=str(verdict), churn=0, difference=difference)
-    if before.run_id == run.report.run_id and verdict != Verdict.LINKS_ONLY:
+    ledger.set(key, churn=0, difference=difference)
+    if record.last_verdict == before.verdict:
+        # Else a later check has failed, or brought what is not the page.
+        ledger.set(key, last_verdict=str(verdict))
+    if fresh and verdict != Verdict.LINKS_ONLY:
         # It halved the interval.
         interval = halve_double(record.interval, False, run.schedule)
         ledger.set(key, changes=max(record.changes - 1, 0), interval=interval)
