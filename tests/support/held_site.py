@@ -59,7 +59,10 @@ class Site:
         self.origin = origin
         self.gate = Gate(0)
         for path in PAGES:
-            origin[path] = page(path, f"The text of {path}.")
+            origin[path] = page(
+                path,
+                f"The text of {path} says how to turn the handle and when to wait for the bell.",
+            )
         origin.serve_sitemap(*PAGES)
         origin.paths()
 
