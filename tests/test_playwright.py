@@ -182,7 +182,9 @@ def test_site_switched_to_rendering_keeps_nothing_of_its_shells(app: App) -> Non
     app.crawl("never")
     switched = app.crawl("always")
     assert switched["changed"] == len(TEXTS)
-    assert {(r.status, r.if_none_match) for r in app.page_requests()} == {(200, "")}
+    # 404: what is asked for to learn how the host says that a page does not exist.
+    asked = {(r.status, r.if_none_match) for r in app.page_requests()}
+    assert asked == {(200, ""), (404, "")}
     assert_rendered(app.texts())
 
 
