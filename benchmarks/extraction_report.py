@@ -32,7 +32,7 @@ pages of a family:
 """
 
 _UNSEEN = """\
-Nothing of the extractor was touched after their scores were seen. The gold of pdoc was: with line
+Nothing of the extractor was changed because of their scores. The gold of pdoc was: with line
 numbers inside of code counted as code, which no extractor is to keep, everybody's first score was
 low (freshcrawl's main words 50.2).
 """
