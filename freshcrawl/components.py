@@ -20,6 +20,18 @@ def get_run(crawler: Crawler) -> Run | None:
     return None if extension is None else extension.run
 
 
+def run_of(crawler: Crawler) -> Run:
+    """Return the run of a crawler.
+
+    Raises:
+        NotConfigured: the run extension is not enabled.
+    """
+    run = get_run(crawler)
+    if run is None:
+        raise NotConfigured
+    return run
+
+
 class RunComponent:
     """Base of the middleware and the pipelines: they work on the run of their crawler."""
 
@@ -33,7 +45,4 @@ class RunComponent:
         Raises:
             NotConfigured: the run extension is not enabled.
         """
-        run = get_run(crawler)
-        if run is None:
-            raise NotConfigured
-        return cls(run)
+        return cls(run_of(crawler))

@@ -84,8 +84,11 @@ def _learn(run: Run, item: PageItem, verdict: str) -> None:
 
 def _doubt(item: PageItem, verdict: str) -> dict[str, Any]:
     """Return what an outcome says of a text that is suddenly short; nothing if nobody read it."""
-    unread = verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED
-    return {} if unread and not item.doubt else {"doubt": item.doubt}
+    return {} if _unread(item, verdict) and not item.doubt else {"doubt": item.doubt}
+
+
+def _unread(item: PageItem, verdict: str) -> bool:
+    return verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED
 
 
 def _note_rejection(run: Run, item: PageItem, verdict: str) -> None:
@@ -142,7 +145,7 @@ def _churn(
     run: Run, record: PageRecord, item: PageItem, verdict: str, before: Staged | None
 ) -> dict[str, Any]:
     """Return what an outcome says of how often the page changes; nothing if nobody read it."""
-    if verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED:
+    if _unread(item, verdict):
         return {}
     found_again = before is not None and before.digest == item.digest
     read_anew = record.recipe not in {"", run.recipe}  # the change may be our own

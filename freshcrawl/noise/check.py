@@ -27,19 +27,14 @@ def check_noise(
     ``blocks`` are those of the fetched body, ``before`` those that are
     published. Any thread may call; nothing is kept by it.
     """
-    memory, patterns = run.ledger.noise, run.site.volatile_patterns
+    patterns = run.site.volatile_patterns
     if patterns:
         blocks = volatile.for_comparison(blocks, patterns)
         before = volatile.for_comparison(before, patterns)
-    known, spots = memory.page(item.key), _spots(item, blocks, published, before)
-    check = Check(
-        item.fetched_at,
-        published.changed_at,
-        spots,
-        frozenset(skeletons(blocks) if known else ()),
-        observe=run.ledger.pages[item.key].recipe == run.recipe,
-    )
-    return judge(check, known, memory.site, run.noise)
+    spots = _spots(item, blocks, published, before)
+    times = (item.fetched_at, published.changed_at)
+    observe = run.ledger.pages[item.key].recipe == run.recipe
+    return _judged(run, item.key, times, spots, blocks, observe=observe)
 
 
 def differs_in_noise(
@@ -49,20 +44,29 @@ def differs_in_noise(
 
     As ``check_noise``, for text that is parted anew from the site's boilerplate.
     """
-    memory, patterns = run.ledger.noise, run.site.volatile_patterns
+    patterns = run.site.volatile_patterns
     blocks = volatile.for_comparison(blocks, patterns)
     spots = find_spots(volatile.for_comparison(before, patterns), blocks)
     if not spots:
         return False
-    known = memory.page(entry.key)
-    check = Check(
-        entry.staged_at,
-        run.ledger.published[entry.key].changed_at,
-        spots,
-        frozenset(skeletons(blocks) if known else ()),
-        observe=False,
-    )
-    return judge(check, known, memory.site, run.noise).noise
+    times = (entry.staged_at, run.ledger.published[entry.key].changed_at)
+    return _judged(run, entry.key, times, spots, blocks, observe=False).noise
+
+
+def _judged(
+    run: Run,
+    key: str,
+    times: tuple[float, float],
+    spots: list[Spot] | None,
+    blocks: Sequence[Block],
+    *,
+    observe: bool,
+) -> Judgement:
+    """Judge where a page differs; ``times``: when it was fetched, and when the published text."""
+    memory = run.ledger.noise
+    known = memory.page(key)
+    present = frozenset(skeletons(blocks) if known else ())
+    return judge(Check(*times, spots, present, observe=observe), known, memory.site, run.noise)
 
 
 def _spots(

@@ -6,9 +6,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any, Self
 
-from scrapy.exceptions import NotConfigured
-
-from freshcrawl.components import RunComponent, get_run
+from freshcrawl.components import RunComponent, run_of
 from freshcrawl.core.pages import Verdict
 from freshcrawl.core.trust import Gist, Short, shrank, word_count
 from freshcrawl.items import PageItem
@@ -42,9 +40,7 @@ class RejectPipeline(RunComponent):
         Raises:
             NotConfigured: the run extension is not enabled.
         """
-        run = get_run(crawler)
-        if run is None:
-            raise NotConfigured
+        run = run_of(crawler)
         return cls(run, UnknownAnswers(crawler, run))
 
     async def process_item(self, item: Any) -> Any:
