@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.corpora_markdown import Source, npm_docs, write_all
-from benchmarks.corpus import Page
-from benchmarks.gold_markdown import gold_of_markdown
-from benchmarks.sources import chosen, run
-from benchmarks.tools import node_modules
+from benchmarks.npm_site import npm_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from benchmarks.corpus import Page
 
 FAMILY = "vitepress"
 UNSEEN = False
@@ -34,18 +32,5 @@ _CONFIG = """export default {
 
 def pages(work: Path) -> list[Page]:
     """Return the pages, built the first time."""
-    sources = npm_docs(work)
-    if not (work / "out").is_dir():
-        node = node_modules(work, "vitepress@1.6.4")
-        write_all(sources, node / "site", Source.titled)
-        (node / "site" / ".vitepress").mkdir()
-        (node / "site" / ".vitepress" / "config.mjs").write_text(_CONFIG, encoding="utf-8")
-        run(["npx", "vitepress", "build", "site", "--outDir", "out"], node)
-        (node / "out").rename(work / "out")
-    return chosen([_page(source, work) for source in sources])
-
-
-def _page(source: Source, work: Path) -> Page:
-    html = (work / "out" / source.path).with_suffix(".html").read_bytes()
-    url = f"https://docs.test/{source.path.removesuffix('.md')}.html"
-    return Page(url, html, gold_of_markdown(source.titled()))
+    build = ["npx", "vitepress", "build", "site", "--outDir", "out"]
+    return npm_pages(work, ["vitepress@1.6.4"], (".vitepress/config.mjs", _CONFIG), build)

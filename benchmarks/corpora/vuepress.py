@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.corpora_markdown import Source, npm_docs, write_all
-from benchmarks.corpus import Page
-from benchmarks.gold_markdown import gold_of_markdown
-from benchmarks.sources import chosen, run
-from benchmarks.tools import node_modules
+from benchmarks.npm_site import npm_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from benchmarks.corpus import Page
 
 FAMILY = "vuepress"
 UNSEEN = False
@@ -33,18 +31,5 @@ export default { lang: 'en-US', title: 'npm', bundler: viteBundler(), theme: def
 
 def pages(work: Path) -> list[Page]:
     """Return the pages, built the first time."""
-    sources = npm_docs(work)
-    if not (work / "out").is_dir():
-        node = node_modules(work, *_PACKAGES)
-        write_all(sources, node / "site", Source.titled)
-        (node / "site" / ".vuepress").mkdir()
-        (node / "site" / ".vuepress" / "config.js").write_text(_CONFIG, encoding="utf-8")
-        run(["npx", "vuepress", "build", "site", "--dest", "out"], node)
-        (node / "out").rename(work / "out")
-    return chosen([_page(source, work) for source in sources])
-
-
-def _page(source: Source, work: Path) -> Page:
-    html = (work / "out" / source.path).with_suffix(".html").read_bytes()
-    url = f"https://docs.test/{source.path.removesuffix('.md')}.html"
-    return Page(url, html, gold_of_markdown(source.titled()))
+    build = ["npx", "vuepress", "build", "site", "--dest", "out"]
+    return npm_pages(work, _PACKAGES, (".vuepress/config.js", _CONFIG), build)
