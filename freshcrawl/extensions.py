@@ -17,6 +17,7 @@ from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
+from freshcrawl.seams import Seam, reached
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
 from freshcrawl.stopping import drop_waiting, engine_of
 from freshcrawl.stores.base import StoreError
@@ -201,6 +202,7 @@ class RunExtension:
         run.finish(reason)
         run.report.status = "ok"
         run.commit()
+        reached(Seam.REPORTED)
         lines = run_summary(run.report.as_contract(), run.site.name)
         logger.info("%(summary)s", {"summary": "\n".join(lines)})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.seams import Seam, reached
 from freshcrawl.staging import content_of, to_edit
 from freshcrawl.stores.base import StoreError
 
@@ -76,6 +77,7 @@ class Publisher:
                 if edit.page.content
             }
         )
+        reached(Seam.CONTENT_KEPT)
         result.removed = self._removed(edits)
         result.generation = self._state.corpus.publish(
             edits,
@@ -85,18 +87,22 @@ class Publisher:
             published_at=clock(),
             build=lambda snapshot: self.write_index(snapshot, embedder),
         )
+        reached(Seam.SWITCHED)
         return result
 
     def tidy(self, now: float) -> None:
         """Drop generations, vectors and index files past the retention."""
         unused_since = now - self._config.vector_retention_days * 86_400
         kept = self._state.corpus.retain(self._config.generations_kept, unused_since)
+        reached(Seam.ROWS_DROPPED)
         for generation in self._state.index.generations():
             if generation not in kept:
                 self._state.index.drop(generation)
+        reached(Seam.TIDIED)
 
     def write_index(self, snapshot: Snapshot, embedder: Embedder) -> None:
         """Write the index file of a generation that is not visible yet."""
+        reached(Seam.ROWS_WRITTEN)
         ids, matrix = gather_vectors(snapshot)
         manifest = {
             "generation": snapshot.generation,
@@ -143,8 +149,10 @@ class Publisher:
                 if self._interrupted.is_set():
                     raise PublishInterrupted
                 vectors = embedder.encode([texts[digest] for digest in batch])
+                reached(Seam.ENCODED)
                 kept = dict(zip(batch, vectors, strict=True))
                 self._state.corpus.put_vectors(embedder.model, kept)
+                reached(Seam.VECTORS_KEPT)
                 self.embedding = (done, len(todo))
         finally:
             self.embedding = (0, 0)

@@ -12,6 +12,7 @@ from scrapy.utils.asyncio import run_in_thread
 from freshcrawl.core.boilerplate import BODY
 from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
+from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -86,9 +87,12 @@ class RunPublishing:
         rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
         if not rows:
             return
+        self._run.commit()
+        reached(Seam.STAGED)
         await run_in_thread(self._publish, rows)
         self._adopt()
         self._run.commit()
+        reached(Seam.RECORDS_COMMITTED)
         await run_in_thread(self._tidy)
 
     async def settled(self) -> None:

@@ -20,7 +20,8 @@ MODULES = sorted(
 OURS = "freshcrawl"
 ALLOWED = {
     "core": ("freshcrawl.core",),
-    "stores": ("freshcrawl.stores", "freshcrawl.core"),
+    "seams": (),
+    "stores": ("freshcrawl.stores", "freshcrawl.core", "freshcrawl.seams"),
     "extract": ("freshcrawl.extract", "freshcrawl.core"),
     "config": (),
     "clock": (),
@@ -42,7 +43,7 @@ ALLOWED = {
 }
 """What a part may import of freshcrawl, types too, where that is less than all below it."""
 LAYERS = (
-    ("clock", "config", "console", "core", "inflate", "settings", "stopping", "threads"),
+    ("clock", "config", "console", "core", "inflate", "seams", "settings", "stopping", "threads"),
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (
         *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),

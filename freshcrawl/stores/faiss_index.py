@@ -9,6 +9,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -77,12 +78,16 @@ class FaissIndexStore:
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         with _replaced(self._path(generation)) as draft:
             _write_index(draft, ids, rows)
+            reached(Seam.INDEX_WRITTEN)
             _check_index(draft, ids, rows)
+            reached(Seam.INDEX_CHECKED)
             facts = {"count": len(ids), "sha256": _sha256(draft), "bytes": draft.stat().st_size}
+        reached(Seam.INDEX_NAMED)
         with _replaced(self._manifest_path(generation)) as draft:
             told = json.dumps({**manifest, **facts}, indent=2, sort_keys=True)
             draft.write_text(told, encoding="utf-8")
             _sync(draft)
+        reached(Seam.MANIFEST_NAMED)
 
     def open(self, generation: int) -> VectorIndex:
         """Open one generation; the file is read once, to check it, and then mapped.
