@@ -60,7 +60,7 @@ demo: setup-run
 
 # All tests but the nightly ones; PYTEST_ADDOPTS="-k demo" and the like choose among them.
 # Two at a time, each file in one process: it may start a server or build on an earlier test.
-# In their order: the longest file must not come last.
+# In their order, which tests/conftest.py sets: the longest file must not come last.
 test: setup system
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 

@@ -88,5 +88,6 @@ def _reject(run: Run, entry: Staged, reason: str) -> None:
         failing_since=record.failing_since or run.report.started_at,
         next_due=run.now + run.schedule.minimum,
         churn=0,
+        **run.before_change.pop(entry.key, {}),
         **NO_VALIDATORS,
     )

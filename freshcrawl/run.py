@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder
 
+TAKEN_BACK = ("last_checked", "canonical", "shown_digest", "difference")
+"""Fields that a body sets; they stand as before if it turns out to be no content."""
+
 
 class Run:
     """One run over one site.
@@ -80,6 +83,8 @@ class Run:
         """Asked to stop: a request that fails now says nothing of its page."""
         self.rejections: dict[str, str] = {}
         """What the bodies were that this run rejected, by key."""
+        self.before_change: dict[str, dict[str, Any]] = {}
+        """What records said that this run's changed texts have replaced, by key."""
         self.found_unlisted: set[str] = set()
         """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None
@@ -202,6 +207,8 @@ class Run:
             **changes,
         }
         since = now - record.last_checked
+        if verdict == Verdict.CHANGED:
+            self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
         reschedule(record, verdict, now, self.schedule, since=since)
         self.count_page(key, str(verdict) if count_as is None else count_as)

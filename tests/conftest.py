@@ -24,6 +24,11 @@ NOT_INSTALLED = re.compile(r"Skipped: (\S+) is not installed")
 """How the reason of a skipped test names the system package that it needs."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that load the real model: one file of them takes half of the time."""
+    items.sort(key=lambda item: item.get_closest_marker("model") is None)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end how many tests were skipped for want of which system package."""
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]

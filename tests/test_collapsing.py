@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freshcrawl import collapsing
+from freshcrawl import collapsing, tally
+from freshcrawl.core.pages import Verdict
 from tests.support.runs import Bench, key_of, stage, text
 
 if TYPE_CHECKING:
@@ -31,6 +32,21 @@ def test_pages_that_become_one_and_the_same_keep_their_text(bench: Bench) -> Non
     record = run.ledger.pages[key_of("p0")]
     assert (record.last_verdict, record.failures) == ("rejected", 1)
     assert record.failing_since == run.report.started_at
+
+
+def test_record_says_no_more_than_before_of_a_text_that_was_not_believed(bench: Bench) -> None:
+    """A wall that names another page as canonical would else make aliases of what it hides."""
+    bench.clock.time += 3_600
+    run = bench.run(full=True)
+    names = [f"p{number}" for number in range(5)]
+    stage(run, [text(name, digest="login", canonical=key_of("p20")) for name in names])
+    for name in names:
+        run.checked(key_of(name), Verdict.CHANGED, canonical=key_of(f"p2{name[1:]}"))
+    collapsing.reject_collapsing(run)
+    tally.resolve_canonicals(run)
+    record = run.ledger.pages[key_of("p0")]
+    assert (record.canonical, record.last_checked) == ("", bench.clock.time - 3_600)
+    assert run.ledger.staged == {}
 
 
 def test_pages_that_were_the_same_before_may_change_together(bench: Bench) -> None:
