@@ -1,6 +1,7 @@
 """The main job on SQLAlchemy's docs: crawl, ask, recrawl, new version, with the real model.
 
-The tests of this module follow each other on one site, as the days of an operator do.
+The tests of this module follow each other on one site, as the days of an operator do. The nightly
+ones do so on the whole site; its changelogs take a quarter of the time.
 """
 
 from __future__ import annotations
@@ -81,16 +82,25 @@ class Docs:
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
-@pytest.fixture(scope="module")
+PARTS = (
+    pytest.param(("changelog",), id="without changelogs"),
+    pytest.param((), id="whole", marks=pytest.mark.nightly),
+)
+
+
+@pytest.fixture(scope="module", params=PARTS)
 def docs(
-    tmp_path_factory: pytest.TempPathFactory, sqlalchemy_43: Path, sqlalchemy_44: Path
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    sqlalchemy_43: Path,
+    sqlalchemy_44: Path,
 ) -> Iterator[Docs]:
-    """Serve SQLAlchemy's docs with their first version laid in."""
+    """Serve SQLAlchemy's docs, without a folder of them, with their first version laid in."""
     if nginx_path() is None:
         pytest.skip("nginx is not installed")
     folder = tmp_path_factory.mktemp("main-job")
-    before = without(sqlalchemy_43, folder / "before", NOT_YET)
-    after = without(sqlalchemy_44, folder / "after", NO_MORE)
+    before = without(sqlalchemy_43, folder / "before", NOT_YET + request.param)
+    after = without(sqlalchemy_44, folder / "after", NO_MORE + request.param)
     (folder / "nginx").mkdir()
     with NginxSite(folder / "nginx") as site:
         site.deploy(before)

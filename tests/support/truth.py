@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lxml.html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 MAIN = "#docs-body, div.document, [role=main], main, article"
 NOT_TEXT = ".headerlink, .viewcode-link, script, style"
@@ -43,8 +43,11 @@ def differences(before: Path, after: Path) -> tuple[set[str], set[str], set[str]
 
 
 def without(tree: Path, to: Path, names: Iterable[str]) -> Path:
-    """Copy a tree, leaving out some pages."""
-    shutil.copytree(tree, to)
-    for name in names:
-        (to / name).unlink()
-    return to
+    """Copy a tree, leaving out some pages or folders."""
+    left_out = {tree / name for name in names}
+    assert all(path.exists() for path in left_out), "named what is not there"
+
+    def ignored(folder: str, entries: list[str]) -> list[str]:
+        return [entry for entry in entries if Path(folder) / entry in left_out]
+
+    return Path(shutil.copytree(tree, to, ignore=ignored))
