@@ -91,13 +91,11 @@ class Publisher:
         return result
 
     def tidy(self, now: float) -> None:
-        """Drop generations, vectors and index files past the retention."""
+        """Drop generations, vectors and index files past the retention, and what crashes left."""
         unused_since = now - self._config.vector_retention_days * 86_400
         kept = self._state.corpus.retain(self._config.generations_kept, unused_since)
         reached(Seam.ROWS_DROPPED)
-        for generation in self._state.index.generations():
-            if generation not in kept:
-                self._state.index.drop(generation)
+        self._state.index.retain(kept)
         reached(Seam.TIDIED)
 
     def write_index(self, snapshot: Snapshot, embedder: Embedder) -> None:
@@ -106,6 +104,7 @@ class Publisher:
         ids, matrix = gather_vectors(snapshot)
         manifest = {
             "generation": snapshot.generation,
+            "run_id": snapshot.info()["run_id"],
             "model": embedder.model,
             "dimension": embedder.dimension,
             "extractor": EXTRACTOR_VERSION,

@@ -77,7 +77,7 @@ class RunPublishing:
             self._task = None
 
     async def publish(self, keys: list[str]) -> None:
-        """Publish staged pages and commit.
+        """Publish staged pages and commit; then tidy, also when there was nothing to publish.
 
         Raises:
             PublishInterrupted: ``interrupt`` was called.
@@ -85,14 +85,14 @@ class RunPublishing:
         """
         ledger = self._run.ledger
         rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
-        if not rows:
-            return
-        self._run.commit()
-        reached(Seam.STAGED)
-        await run_in_thread(self._publish, rows)
-        self._adopt()
-        self._run.commit()
-        reached(Seam.RECORDS_COMMITTED)
+        if rows:
+            self._run.commit()
+            reached(Seam.STAGED)
+            await run_in_thread(self._publish, rows)
+            self._adopt()
+            self._run.commit()
+            reached(Seam.RECORDS_COMMITTED)
+        # A run that was killed before its tidy may be the last one that published.
         await run_in_thread(self._tidy)
 
     async def settled(self) -> None:

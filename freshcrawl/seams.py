@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Seam(StrEnum):
-    """Steps in the order in which a publish passes them; each names what is done by then."""
+    """Steps in the order in which a run passes them; each names what is done by then.
+
+    A run that publishes nothing passes those from ROWS_DROPPED on.
+    """
 
     STAGED = "staged"
     """What may be published is known and its staged work is committed."""
@@ -32,16 +35,23 @@ class Seam(StrEnum):
     """It was read back, counted and searched."""
     INDEX_NAMED = "index-named"
     """It has its own name; no manifest yet."""
+    MANIFEST_WRITTEN = "manifest-written"
+    """The manifest is on the disk under its draft name."""
     MANIFEST_NAMED = "manifest-named"
     """The manifest has its own name, too; the transaction is still open."""
     SWITCHED = "switched"
-    """The transaction is committed: readers see the new generation. Records do not know it."""
+    """The transaction is committed: readers see the new generation. Records do not know it.
+
+    Edits that turn out to change nothing make no generation, and come here from CONTENT_KEPT.
+    """
     RECORDS_COMMITTED = "records-committed"
     """Records and run report agree with the new generation."""
     ROWS_DROPPED = "rows-dropped"
     """Rows, vectors and content past their retention are gone, their index files are not."""
+    INDEX_DROPPED = "index-dropped"
+    """An index file past its retention is gone, its manifest is not; once a file."""
     TIDIED = "tidied"
-    """Index files past the retention are gone, too."""
+    """Index files past the retention are gone, too, and what killed runs left in their folder."""
     REPORTED = "reported"
     """The run's complete report is committed."""
 

@@ -148,3 +148,16 @@ def test_leftovers_of_a_killed_write_are_overwritten(store: FaissIndexStore, fol
     store.write(2, [1], unit_vectors(1), {})
     assert len(store.open(2)) == 1
     assert {path.suffix for path in folder.iterdir()} == {".faiss", ".json"}
+
+
+def test_retain_removes_what_killed_writers_left(store: FaissIndexStore, folder: Path) -> None:
+    left = ("2.faiss", "3.json", "4.faiss.tmp", "5.json.tmp", "1.faiss.tmp", "1.json.tmp")
+    for name in (*left, "notes.txt"):
+        (folder / name).write_bytes(b"half")
+    store.retain([1])
+    assert {path.name for path in folder.iterdir()} == {"1.faiss", "1.json", "notes.txt"}
+    assert len(store.open(1)) == 100
+
+
+def test_retain_without_a_folder(tmp_path: Path) -> None:
+    FaissIndexStore(tmp_path / "nowhere").retain([1])

@@ -104,6 +104,17 @@ def test_generations_and_drop(reopen: Opener) -> None:
         store.manifest(9)
 
 
+def test_retain(reopen: Opener) -> None:
+    store = reopen()
+    for generation in (2, 9, 10):
+        store.write(generation, [1], unit_vectors(1), {})
+    store.retain([9, 77])
+    assert reopen().generations() == [9]
+    assert len(store.open(9)) == 1
+    store.retain([])
+    assert reopen().generations() == []
+
+
 def test_generation_can_be_written_again(store: IndexStore) -> None:
     store.write(1, [1, 2], unit_vectors(2), {"run": "first"})
     store.write(1, [3, 4, 5], unit_vectors(3), {"run": "second"})

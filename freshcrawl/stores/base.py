@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -163,6 +163,9 @@ class IndexStore(Protocol):
 
     def drop(self, generation: int) -> None:
         """Remove one generation; nothing happens if it is not there."""
+
+    def retain(self, generations: Collection[int]) -> None:
+        """Remove all others, whole or not, and drafts that a killed writer left."""
 
 
 class Embedder(Protocol):

@@ -9,7 +9,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.sqlitefile import store_error
+from freshcrawl.stores.sqlitefile import LOG_BYTES, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +50,7 @@ class BoundedSqliteDict:
             outer_stack=False,
         )
         self.select("PRAGMA synchronous=FULL")  # sqlitedict turns it off
+        self.select(f"PRAGMA journal_size_limit={LOG_BYTES}")
 
     def put(self, name: str, value: Mapping[str, Any]) -> None:
         """Queue a write; its failure surfaces at a later call, ``commit`` at the latest."""

@@ -13,6 +13,7 @@ from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
 from freshcrawl.stores.corpus_tables import SCHEMA_VERSION, VERSION_QUERY, create_tables
 from freshcrawl.stores.sqlitefile import (
+    checkpoint,
     connect_checked,
     connect_writer,
     layout_version,
@@ -126,7 +127,11 @@ class SqliteCorpus:
         content that were put and not published since are never dropped.
         """
         with self._writing() as conn:
-            return corpus_publish.retain(conn, generations, vectors_unused_since)
+            kept = corpus_publish.retain(conn, generations, vectors_unused_since)
+        # Readers that stay open keep SQLite from doing so when the writer closes.
+        with self._lock, reported(self._path):
+            checkpoint(conn)
+        return kept
 
     def close(self) -> None:
         """Release the corpus."""

@@ -13,7 +13,7 @@ from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from freshcrawl.stores.base import Matrix, VectorIndex
@@ -87,6 +87,7 @@ class FaissIndexStore:
             told = json.dumps({**manifest, **facts}, indent=2, sort_keys=True)
             draft.write_text(told, encoding="utf-8")
             _sync(draft)
+            reached(Seam.MANIFEST_WRITTEN)
         reached(Seam.MANIFEST_NAMED)
 
     def open(self, generation: int) -> VectorIndex:
@@ -142,7 +143,19 @@ class FaissIndexStore:
         """Remove one generation; nothing happens if it is not there."""
         # The manifest last: a drop that was cut short is listed, and done again.
         self._path(generation).unlink(missing_ok=True)
+        reached(Seam.INDEX_DROPPED)
         self._manifest_path(generation).unlink(missing_ok=True)
+
+    def retain(self, generations: Collection[int]) -> None:
+        """Remove all others, whole or not, and drafts that a killed writer left."""
+        for path in sorted(self._folder.glob("*")):
+            number, _, kind = path.name.partition(".")
+            if not number.isdecimal():
+                continue
+            if kind in {"faiss.tmp", "json.tmp"}:
+                path.unlink(missing_ok=True)
+            elif kind in {"faiss", "json"} and int(number) not in generations:
+                self.drop(int(number))
 
     def _path(self, generation: int) -> Path:
         return self._folder / f"{generation}.faiss"

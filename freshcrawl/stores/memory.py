@@ -14,7 +14,7 @@ from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.memory_corpus import MemoryCorpus, MemoryCorpusData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from freshcrawl.stores.base import Matrix, VectorIndex
 
@@ -152,6 +152,11 @@ class MemoryIndexStore:
     def drop(self, generation: int) -> None:
         """Remove one generation; nothing happens if it is not there."""
         self._kept.pop(generation, None)
+
+    def retain(self, generations: Collection[int]) -> None:
+        """Remove all others."""
+        for generation in self._kept.keys() - set(generations):
+            self.drop(generation)
 
     def _entry(self, generation: int) -> tuple[list[int], Matrix, dict[str, Any]]:
         try:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 BUSY_SECS = 5.0
 """Longest wait for a lock that another process holds."""
+CHECKPOINT_SECS = 0.2
+"""Longest wait for readers of an older generation when the write-ahead log is to be emptied."""
+LOG_BYTES = 16 * 2**20
+"""To what the write-ahead log is cut when it begins anew: a large publish must not stay in it."""
 _CHECKED_STEPS = 1_000
 """Steps of SQLite between two looks at the clock."""
 
@@ -84,10 +88,20 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     try:
         conn.execute("PRAGMA journal_mode=WAL")
         conn.execute("PRAGMA synchronous=FULL")
+        conn.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
     except sqlite3.Error:
         conn.close()
         raise
     return conn
+
+
+def checkpoint(conn: sqlite3.Connection) -> None:
+    """Bring the write-ahead log into the file and empty it, as far as readers let."""
+    conn.execute(f"PRAGMA busy_timeout={round(CHECKPOINT_SECS * 1_000)}")
+    try:
+        conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        conn.execute(f"PRAGMA busy_timeout={round(BUSY_SECS * 1_000)}")
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
