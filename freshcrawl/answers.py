@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.freshness import doubt
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
-from freshcrawl.publishing import gather_vectors
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.memory import MemoryIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from freshcrawl.core.published import Chunk, Published
+    from freshcrawl.reader import SiteReader
     from freshcrawl.state import SiteState
-    from freshcrawl.stores.base import Embedder, Snapshot, VectorIndex
-
-logger = logging.getLogger(__name__)
-
-ATTEMPTS = 3
+    from freshcrawl.stores.base import Embedder, Snapshot
 
 
 @dataclass(slots=True)
@@ -73,7 +67,7 @@ class Clocks:
 
 
 def search(
-    states: list[SiteState],
+    readers: Sequence[SiteReader],
     embedder: Embedder,
     text: str,
     k: int,
@@ -86,48 +80,39 @@ def search(
     ``max_ages`` gives, by name of a site, the seconds after which an answer is stale.
 
     Raises:
-        StoreError: a site is indexed with another model.
+        StoreError: a site is indexed with another model, or cannot be read.
     """
     vector = embedder.encode_query(text)
     hits = [
         hit
-        for state in states
-        for hit in _search_site(state, embedder.model, vector, k, (now, max_ages[state.name]))
+        for reader in readers
+        for hit in _search_site(reader, embedder.model, vector, k, (now, max_ages[reader.name]))
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.link))[:k]
 
 
-def has_answers(state: SiteState) -> bool:
-    """Tell whether anything of a site was ever published."""
-    snapshot = state.corpus.snapshot()
-    try:
-        return snapshot.generation > 0
-    finally:
-        snapshot.close()
-
-
 def _search_site(
-    state: SiteState, model: str, vector: Any, k: int, age: tuple[float, float]
+    reader: SiteReader, model: str, vector: Any, k: int, age: tuple[float, float]
 ) -> list[Hit]:
-    snapshot, index = open_generation(state)
-    try:
+    with reader.current() as view:
+        snapshot = view.snapshot
         if not snapshot.generation:
             return []
         if snapshot.info()["model"] != model:
             raise StoreError(
-                f"site {state.name} is indexed with the model {snapshot.info()['model']}, not "
+                f"site {reader.name} is indexed with the model {snapshot.info()['model']}, not "
                 f"with {model}: set FRESHCRAWL_EMBED_MODEL to the model of the index"
             )
-        found = index.search(vector, k)
+        found = view.index.search(vector, k)
         chunks = snapshot.chunks_by_id([chunk_id for chunk_id, _ in found])
-        clocks = Clocks(state.pages(), snapshot, *age)
+        rows = [snapshot.page(key) for key in {chunk.key for chunk in chunks.values()}]
+        pages = {page.key: page for page in rows if page}
+        clocks = Clocks(view.state.pages_of(pages), snapshot, *age)
         return [
-            _hit(state.name, page, chunks[chunk_id], score, clocks)
+            _hit(reader.name, page, chunks[chunk_id], score, clocks)
             for chunk_id, score in found
-            if chunk_id in chunks and (page := snapshot.page(chunks[chunk_id].key))
+            if chunk_id in chunks and (page := pages.get(chunks[chunk_id].key))
         ]
-    finally:
-        snapshot.close()
 
 
 def _hit(site: str, page: Published, chunk: Chunk, score: float, clocks: Clocks) -> Hit:
@@ -142,33 +127,6 @@ def _hit(site: str, page: Published, chunk: Chunk, score: float, clocks: Clocks)
         content_digest=page.digest,
         **clocks.of(page),
     )
-
-
-def open_generation(state: SiteState) -> tuple[Snapshot, VectorIndex]:
-    """Return one whole generation: its rows and its index.
-
-    If the index file went away between the two (a later publish tidied up),
-    the newer generation is read; if it is missing for good or damaged, the
-    index is built from the vectors that the corpus holds.
-    """
-    for _ in range(ATTEMPTS):
-        snapshot = state.corpus.snapshot()
-        try:
-            return snapshot, state.index.open(snapshot.generation)
-        except FileNotFoundError:
-            snapshot.close()
-        except StoreError as error:
-            logger.warning("%(error)s; searched without it, which is slower", {"error": error})
-            snapshot.close()
-            break
-    snapshot = state.corpus.snapshot()
-    return snapshot, index_of(snapshot)
-
-
-def index_of(snapshot: Snapshot) -> VectorIndex:
-    """Build the index of a generation from the vectors that the corpus holds."""
-    ids, vectors = gather_vectors(snapshot)
-    return MemoryIndex(ids, vectors)
 
 
 def export_rows(state: SiteState, *, now: float, max_age: float) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ from freshcrawl.stores.memory_corpus import MemoryCorpus
 from freshcrawl.stores.sqlite import SqliteRecordStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from freshcrawl.stores.base import Corpus, Embedder, IndexStore, RecordStore
 
@@ -49,6 +49,11 @@ class SiteState:
         """Return all page records by key."""
         rows = self.records.items("page:")
         return {name[5:]: PageRecord.from_json(value) for name, value in rows}
+
+    def pages_of(self, keys: Iterable[str]) -> dict[str, PageRecord]:
+        """Return the records of some pages, of those that have one."""
+        rows = ((key, self.records.get(f"page:{key}")) for key in keys)
+        return {key: PageRecord.from_json(value) for key, value in rows if value is not None}
 
     def staged(self) -> Iterator[Staged]:
         """Yield what waits to be published, by key, without chunks, blocks and body."""

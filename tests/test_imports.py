@@ -51,7 +51,7 @@ LAYERS = (
     ),
     ("ledger", "publishing", "render", "robots", "site_tables"),
     ("sightings", "sites_file", "stored_sites"),
-    ("accounts", "arguments", "rescoping"),
+    ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
     ("collapsing", "outcomes", "run_publishing", "seeds", "tally"),
     ("boilerplate", "upgrades"),
@@ -64,6 +64,7 @@ LAYERS = (
     ("answers", "site_status", "unknown_pages"),
     ("explanation",),
     ("cli",),
+    ("asking",),
     ("commands",),
 )
 """All parts; each imports only what is in a layer above its own in this table."""

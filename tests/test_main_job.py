@@ -16,6 +16,7 @@ import pytest
 
 from freshcrawl.answers import search
 from freshcrawl.config import Config
+from freshcrawl.reader import SiteReader
 from freshcrawl.state import open_for_reading
 from freshcrawl.stores.embedding import SentenceTransformerEmbedder
 from tests.support.nginx import NginxSite, nginx_path
@@ -127,16 +128,16 @@ def test_questions_find_their_page(
     questions = json.loads(QUESTIONS.read_text())["questions"]
     config = Config(state_dir=str(docs.state))
     embedder = SentenceTransformerEmbedder(config.embed_model, "")
-    state = open_for_reading(config, docs.name)
+    reader = SiteReader(config, docs.name)
     missed = []
     for question in questions:
         hits = search(
-            [state], embedder, question["question"], 5, now=0.0, max_ages={docs.name: DAY}
+            [reader], embedder, question["question"], 5, now=0.0, max_ages={docs.name: DAY}
         )
         found = [hit.url.removeprefix(docs.site.url) for hit in hits]
         if not set(found) & set(question["pages"]):
             missed.append((question["id"], found))
-    state.close()
+    reader.close()
     with capsys.disabled():
         print(f"\n{len(questions) - len(missed)} of {len(questions)} questions in the first 5")
     assert len(questions) - len(missed) >= WANTED_IN_FIRST_5, missed

@@ -1,26 +1,32 @@
-"""``scrapy query TEXT``: the best passages, with their clocks."""
+"""``scrapy query TEXT``: the best passages, with their clocks; ``-`` reads questions from stdin."""
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import sqlite3
+import sys
 import textwrap
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
-from freshcrawl.answers import Hit, has_answers, search
+from freshcrawl.asking import Asker
 from freshcrawl.clock import make_clock
+from freshcrawl.config import ConfigError
 from freshcrawl.core.words import when
 from freshcrawl.state import make_embedder
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
-    from freshcrawl.state import SiteState
-
+    from freshcrawl.answers import Hit
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)\s]*\)")
 WIDTH, LINES = 96, 14
@@ -35,7 +41,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return the arguments."""
-        return "[options] TEXT"
+        return "[options] TEXT | -"
 
     def short_desc(self) -> str:
         """Return what the command does."""
@@ -56,7 +62,8 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the hits."""
-        cli.refuse_options(args)
+        lines = args == ["-"]
+        cli.refuse_options([] if lines else args)
         text = " ".join(args).strip()
         if not text:
             raise UsageError("give a question, such as: scrapy query 'how do I install it?'")
@@ -64,35 +71,59 @@ class Command(ScrapyCommand):
             raise UsageError("-k must be at least 1")
         if opts.max_age is not None and not opts.max_age >= 0:  # nan is not, either
             raise UsageError("--max-age must be a number of seconds, 0 or more")
-        self.exitcode = cli.guarded(lambda: self._query(text, opts))
+        self.exitcode = cli.guarded(
+            lambda: self._query_lines(opts) if lines else self._query(text, opts)
+        )
 
     def _query(self, text: str, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
-        failed: list[int] = []
-        states: list[SiteState] = []
-        max_ages: dict[str, float] = {}
-        try:
-            for state, own in cli.opened_states(config, opts.site, failed):
-                states.append(state)
-                max_ages[state.name] = own.max_age_secs if opts.max_age is None else opts.max_age
-            if failed and not states:
-                return cli.worst(failed)
-            if not states:
-                raise StoreError("nothing is indexed yet: run scrapy crawl docs -a url=https://...")
-            if not any(has_answers(state) for state in states):
-                raise StoreError(
-                    f"nothing is indexed yet of {', '.join(max_ages)}: see scrapy status"
-                )
-            now = make_clock(config.clock_offset_secs)()
-            hits = search(states, make_embedder(config), text, opts.k, now=now, max_ages=max_ages)
-        finally:
-            for state in states:
-                state.close()
+        now = make_clock(config.clock_offset_secs)()
+        with closing(Asker(config, opts.site, opts.k, opts.max_age)) as asker:
+            hits = asker.ask(text, now)
         if opts.json:
             cli.print_json([hit.to_json() for hit in hits])
         else:
             print_hits(hits, now)
-        return cli.worst(failed)
+        return cli.worst(asker.failed)
+
+    def _query_lines(self, opts: argparse.Namespace) -> int:
+        """Answer each line of stdin, until it ends or Ctrl-C comes."""
+        config = cli.config_of(self.settings)
+        make_embedder(config)  # one that cannot be made is no matter of a single question
+        clock = make_clock(config.clock_offset_secs)
+        with closing(Asker(config, opts.site, opts.k, opts.max_age)) as asker:
+            try:
+                for question in _lines():
+                    _answer(asker, question, clock(), as_json=opts.json)
+            except KeyboardInterrupt:
+                pass
+        return cli.OK
+
+
+def _lines() -> Iterator[str]:
+    """Yield the lines of stdin that are not empty, each as soon as it is there."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    for line in sys.stdin or ():
+        if text := line.strip():
+            yield text
+
+
+def _answer(asker: Asker, question: str, now: float, *, as_json: bool) -> None:
+    """Print the answer to one of many questions at once; what fails does not end the others."""
+    answer: Any
+    try:
+        hits = asker.ask(question, now)
+    except (StoreError, ConfigError, OSError, sqlite3.DatabaseError) as error:
+        cli.report_error(error)
+        answer = {"error": str(error)}
+    else:
+        answer = [hit.to_json() for hit in hits]
+        if not as_json:
+            print_hits(hits, now)
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+    sys.stdout.flush()
 
 
 def print_hits(hits: list[Hit], now: float) -> None:

@@ -1,0 +1,203 @@
+"""A reader of one site that stays open: each search gets the generation that is current then."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.publishing import gather_vectors
+from freshcrawl.state import CORPUS, RECORDS, SiteState, open_for_reading
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.memory import MemoryIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from freshcrawl.config import Config
+    from freshcrawl.stores.base import Snapshot, VectorIndex
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One whole generation: its rows, its index, and the state for what is not published."""
+
+    state: SiteState
+    snapshot: Snapshot
+    index: VectorIndex
+
+
+@dataclass(eq=False, slots=True)
+class _Opened:
+    """The stores of a site as they were found, and the index that was opened last."""
+
+    state: SiteState
+    files: tuple[Any, ...]
+    users: int = 0
+    retired: bool = False
+    which: tuple[Any, ...] = ()
+    """Number and run of the generation that ``index`` is of."""
+    index: VectorIndex | None = None
+
+
+class SiteReader:
+    """Reads one site for as long as its process likes; any thread may call.
+
+    Each use looks, in a read transaction of its own, which generation is
+    current, and opens its index if that is another one than before. Between
+    uses no transaction is open, which would keep SQLite from emptying its
+    write-ahead log. Where the site's folder was made anew, its files are
+    opened anew.
+    """
+
+    def __init__(self, config: Config, name: str) -> None:
+        self.name = name
+        self._config = config
+        self._lock = RLock()
+        self._opened: _Opened | None = None
+
+    @contextmanager
+    def current(self) -> Iterator[View]:
+        """Give the current generation, unchanged for as long as the block lasts.
+
+        If its index file is missing or damaged, the index is built from the
+        vectors that the corpus holds.
+
+        Raises:
+            StoreError: the site has no state, or it cannot be read.
+        """
+        with self._using() as opened:
+            snapshot, index = self._generation(opened)
+            try:
+                yield View(opened.state, snapshot, index)
+            finally:
+                snapshot.close()
+
+    @contextmanager
+    def state(self) -> Iterator[SiteState]:
+        """Give the site's state, open for reading, for as long as the block lasts.
+
+        Raises:
+            StoreError: the site has no state, or it cannot be read.
+        """
+        with self._using() as opened:
+            yield opened.state
+
+    def has_answers(self) -> bool:
+        """Tell whether anything of the site was ever published.
+
+        Raises:
+            StoreError: the site has no state, or it cannot be read.
+        """
+        with self.current() as view:
+            return view.snapshot.generation > 0
+
+    def close(self) -> None:
+        """Close what is open, once those who use it are done; a later use opens it again."""
+        with self._lock:
+            self._retire()
+
+    @contextmanager
+    def _using(self) -> Iterator[_Opened]:
+        """Keep what is open from being closed inside the block."""
+        with self._lock:
+            files = _files(self._config.state_path() / self.name)
+            if self._opened is None or self._opened.files != files:
+                self._retire()
+                self._opened = _Opened(open_for_reading(self._config, self.name), files)
+            opened = self._opened
+            opened.users += 1
+        try:
+            yield opened
+        finally:
+            with self._lock:
+                opened.users -= 1
+                _close_unused(opened)
+
+    def _retire(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.retired = True
+            _close_unused(opened)
+
+    def _generation(self, opened: _Opened) -> tuple[Snapshot, VectorIndex]:
+        """Return the rows and the index of the generation that is current now."""
+        missing: tuple[Any, ...] = ()
+        while True:
+            snapshot = opened.state.corpus.snapshot()
+            try:
+                which = (snapshot.generation, snapshot.info()["run_id"])
+                with self._lock:
+                    if opened.index is None or opened.which != which:
+                        gone = which == missing
+                        opened.index = index_of(opened.state, snapshot, rebuild=gone)
+                        opened.which = which
+                    return snapshot, opened.index
+            except FileNotFoundError:
+                # A later publish tidied up in between: there is a newer generation. If there is
+                # none, the file is missing for good.
+                missing = which
+                snapshot.close()
+            except BaseException:
+                snapshot.close()
+                raise
+
+
+def index_of(state: SiteState, snapshot: Snapshot, *, rebuild: bool = False) -> VectorIndex:
+    """Open the index of a generation; built from the corpus if damaged, or if ``rebuild``.
+
+    Raises:
+        FileNotFoundError: its file is not there (any more).
+        StoreError: the corpus cannot be read.
+    """
+    if snapshot.generation and not rebuild:
+        try:
+            return _checked_index(state, snapshot)
+        except StoreError as error:
+            logger.warning("%(error)s; searched without it, which is slower", {"error": error})
+    ids, vectors = gather_vectors(snapshot)
+    return MemoryIndex(ids, vectors)
+
+
+def _checked_index(state: SiteState, snapshot: Snapshot) -> VectorIndex:
+    """Open the index file of a generation, if it is of that very generation.
+
+    Raises:
+        FileNotFoundError: it is not there (any more).
+        StoreError: it is damaged, or was made for other rows.
+    """
+    info = snapshot.info()
+    index = state.index.open(snapshot.generation)
+    run = state.index.manifest(snapshot.generation).get("run_id", info["run_id"])
+    if (run, len(index)) != (info["run_id"], info["chunks"]):
+        raise StoreError(
+            f"{state.name}: the index file of generation {snapshot.generation} was made for "
+            "other rows; the next publish writes a new one"
+        )
+    return index
+
+
+def _files(folder: Path) -> tuple[Any, ...]:
+    """Return what tells the databases from others of the same name.
+
+    Those that are open keep their numbers, so that no new file can have them.
+    """
+    return tuple(_identity(folder / name) for name in (RECORDS, CORPUS))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _close_unused(opened: _Opened) -> None:
+    if opened.retired and not opened.users:
+        opened.state.close()
