@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from freshcrawl.seams import Seam
 from tests.support.origin import Origin, page
 from tests.support.project import (
     REPO,
@@ -20,7 +19,6 @@ from tests.support.project import (
     export_without_clocks,
     report,
     scrapy,
-    start_scrapy,
 )
 
 if TYPE_CHECKING:
@@ -62,8 +60,7 @@ def undisturbed(site: NginxSite | Origin, folder: Path) -> list[dict[str, Any]]:
     return export_without_clocks(folder)
 
 
-SWITCHED = "freshcrawl.run:Run.adopt"
-"""Called right after the generation became current, before records are committed."""
+SWITCHED = str(Seam.SWITCHED)
 
 
 def test_site_that_goes_back_after_a_crash_at_the_switch(
@@ -110,67 +107,11 @@ def test_link_change_that_was_staged_but_not_published_is_not_lost(
         origin["/a"] = page("A", 'See <a href="https://example.com/1">there</a>.')
         crawl(origin, state)
         origin["/a"] = page("A", 'See <a href="https://example.com/2">there</a>.')
-        crash("freshcrawl.publishing:Publisher.publish", origin, state, "-a", "full=1")
+        crash(Seam.STAGED, origin, state, "-a", "full=1")
         crawl(origin, state, "-a", "full=1")
         rows = export_without_clocks(state)
         assert rows == undisturbed(origin, tmp_path / "fresh")
         assert "https://example.com/2" in rows[0]["text"]
-
-
-@pytest.mark.parametrize(
-    "seam",
-    [
-        "freshcrawl.publishing:Publisher.publish",
-        "freshcrawl.stores.corpus:SqliteCorpus.put_vectors",
-        "freshcrawl.stores.corpus:SqliteCorpus.put_content",
-        "freshcrawl.stores.corpus:SqliteCorpus.publish",
-        "freshcrawl.publishing:Publisher.write_index",
-        "freshcrawl.stores.faiss_index:FaissIndexStore.write",
-        SWITCHED,
-        "freshcrawl.publishing:Publisher.tidy",
-        "freshcrawl.run:Run.finish",
-    ],
-)
-def test_kill_in_a_publish(
-    seam: str,
-    nginx_site: SiteFactory,
-    state: Path,
-    alembic_trees: tuple[Path, Path],
-    tmp_path: Path,
-) -> None:
-    old, new = alembic_trees
-    site = nginx_site()
-    site.deploy(old)
-    crawl(site, state)
-    before = export_without_clocks(state)
-    site.deploy(new)
-    crash(seam, site, state, "-a", "full=1")
-    after = undisturbed(site, tmp_path / "fresh")
-    assert export_without_clocks(state) in (before, after), "half a generation is served"
-    crawl(site, state, "-a", "full=1")
-    assert export_without_clocks(state) == after
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_kill_at_a_random_moment_of_a_first_crawl(
-    seed: int,
-    nginx_site: SiteFactory,
-    state: Path,
-    alembic_trees: tuple[Path, Path],
-    tmp_path: Path,
-) -> None:
-    site = nginx_site(server_config="limit_rate 400k;")
-    site.deploy(alembic_trees[0])
-    process = start_scrapy(
-        "crawl", "docs", "-a", f"url={site.url}",
-        state=state, log=tmp_path / "log", settings={**SMALL_STEPS, "DOWNLOAD_DELAY": 0.05},
-    )  # fmt: skip
-    wait_for_pages(site, 1)
-    time.sleep(random.Random(seed).uniform(0, 1.2))
-    process.send_signal(signal.SIGKILL)
-    process.wait(10)
-    crawl(site, state)
-    assert export_without_clocks(state) == undisturbed(site, tmp_path / "fresh")
 
 
 def test_resumed_first_crawl_fetches_only_the_rest(
@@ -188,12 +129,3 @@ def test_resumed_first_crawl_fetches_only_the_rest(
     assert done | again == pages
     assert len(again) < len(pages)
     assert report(state)["complete"]
-
-
-def wait_for_pages(site: NginxSite, count: int) -> None:
-    """Wait until the server answered for some pages."""
-    for _ in range(200):
-        if sum(r.path.endswith(".html") for r in site.requests()) >= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the crawl asked for no page")

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of large crawls: too long for every run."""
+"""kill -9 at random moments of large crawls, while somebody asks: too long for every run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.nginx import NginxSite, nginx_path
 from tests.support.project import export_without_clocks, scrapy, start_scrapy
+from tests.support.watching import Watcher, assert_grows, assert_only, passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,8 @@ pytestmark = [pytest.mark.nginx, pytest.mark.nightly]
 
 FIRST_CRAWL_S = 25.0
 RECRAWL_S = 20.0
+PAUSE_S = 0.3
+"""Between two questions for all of thousands of passages."""
 
 
 @dataclass
@@ -32,6 +35,11 @@ class Step:
     state: Path
     """State of an undisturbed first crawl."""
     rows: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Name of the site in its state."""
+        return f"127.0.0.1-{self.site.port}"
 
 
 def crawl(site: NginxSite, state: Path) -> None:
@@ -77,19 +85,28 @@ def new(old: Step, tmp_path_factory: pytest.TempPathFactory, sqlalchemy_44: Path
     return Step(old.site, state, export_without_clocks(state))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(25))
 def test_kill_in_a_first_crawl(seed: int, old: Step, tmp_path: Path) -> None:
     moment = random.Random(seed).uniform(1.0, FIRST_CRAWL_S)
-    kill_after(moment, old.site, tmp_path / "state", tmp_path / "log")
-    crawl(old.site, tmp_path / "state")
+    with Watcher(tmp_path / "state", old.name, PAUSE_S) as watcher:
+        kill_after(moment, old.site, tmp_path / "state", tmp_path / "log")
+        watcher.wait()
+        crawl(old.site, tmp_path / "state")
+        watcher.wait()
     assert export_without_clocks(tmp_path / "state") == old.rows
+    assert_grows(watcher, passages(old.rows))
+    assert watcher.answers[-1] == passages(old.rows)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(25))
 def test_kill_in_a_recrawl(seed: int, old: Step, new: Step, tmp_path: Path) -> None:
     shutil.copytree(old.state, tmp_path / "state")
     moment = random.Random(seed).uniform(1.0, RECRAWL_S)
-    kill_after(moment, new.site, tmp_path / "state", tmp_path / "log")
-    assert export_without_clocks(tmp_path / "state") in (old.rows, new.rows)
-    crawl(new.site, tmp_path / "state")
+    with Watcher(tmp_path / "state", old.name, PAUSE_S) as watcher:
+        watcher.wait()
+        kill_after(moment, new.site, tmp_path / "state", tmp_path / "log")
+        assert export_without_clocks(tmp_path / "state") in (old.rows, new.rows)
+        crawl(new.site, tmp_path / "state")
+        watcher.wait()
     assert export_without_clocks(tmp_path / "state") == new.rows
+    assert_only(watcher, passages(old.rows), passages(new.rows))

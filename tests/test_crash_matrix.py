@@ -1,0 +1,192 @@
+"""kill -9 at every step of a publish and at random moments, while somebody asks all along.
+
+The reader never fails, sees whole generations only, and loses no page; the next run converges, and
+nothing that the killed one left stays behind.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from freshcrawl.seams import Seam
+from tests.support.held_site import exported, last_run
+from tests.support.little_docs import write_versions
+from tests.support.nginx import NginxSite, nginx_path
+from tests.support.project import REPO, command, environment, scrapy, start_scrapy
+from tests.support.watching import Watcher, assert_grows, assert_only, passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.watching import Answer
+
+pytestmark = pytest.mark.nginx
+
+# Several commits, batches and publishes, and an index file that goes with each publish.
+SETTINGS: dict[str, object] = {
+    "FRESHCRAWL_COMMIT_EVERY": 4,
+    "FRESHCRAWL_EMBED_BATCH": 4,
+    "FRESHCRAWL_GENERATIONS_KEPT": 1,
+}
+SLOW = {**SETTINGS, "DOWNLOAD_DELAY": 0.02, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+"""So that random moments of the crawl differ."""
+AGAIN = [Seam.ENCODED, Seam.VECTORS_KEPT]
+"""Seams that each publish of these sites passes more than once."""
+PLACES = [str(seam) for seam in Seam] + [f"{seam}:2" for seam in AGAIN]
+
+
+@dataclass
+class Step:
+    """A served version of the site, and what an undisturbed first crawl of it leaves."""
+
+    site: NginxSite
+    state: Path
+    rows: list[dict[str, Any]]
+    seconds: float
+    """How long a crawl takes that goes slowly."""
+
+    @property
+    def name(self) -> str:
+        """Name of the site in its state."""
+        return f"127.0.0.1-{self.site.port}"
+
+    @property
+    def answer(self) -> Answer:
+        """Everything that readers of this version get."""
+        return passages(self.rows)
+
+
+def arguments(site: NginxSite) -> tuple[str, ...]:
+    return ("crawl", "docs", "-a", f"url={site.url}", "-a", "full=1")
+
+
+def crawl(site: NginxSite, state: Path, settings: dict[str, object] = SETTINGS) -> None:
+    done = scrapy(*arguments(site), state=state, settings=settings)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def crash(where: str, site: NginxSite, state: Path) -> None:
+    """Crawl in a process that is killed when it reaches a seam."""
+    line = command(arguments(site), state, "hash", 0, SETTINGS)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.crash_at", where, *line[3:]],
+        cwd=REPO,
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, f"never at {where}: {done.stderr[-3000:]!r}"
+
+
+def kill_after(seconds: float, site: NginxSite, state: Path, log: Path) -> None:
+    """Kill a crawl some time after it asked for its first page."""
+    site.clear()
+    process = start_scrapy(*arguments(site), state=state, log=log, settings=SLOW)
+    for _ in range(600):
+        if any(asked.path.endswith(".html") for asked in site.requests()):
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError(f"the crawl asked for no page: {log.read_text()[-2000:]}")
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+
+
+def converges(step: Step, state: Path) -> None:
+    """Crawl undisturbed: all is as after a first crawl, and nothing is left of the killed run."""
+    crawl(step.site, state)
+    assert exported(state) == step.rows
+    stems = {path.stem for path in (state / step.name / "index").iterdir()}
+    names = sorted(path.suffix for path in (state / step.name / "index").iterdir())
+    assert (len(stems), names) == (1, [".faiss", ".json"])
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_versions(tmp_path_factory.mktemp("docs"))
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory, trees: tuple[Path, Path]) -> Iterator[Step]:
+    if nginx_path() is None:
+        pytest.skip("nginx is not installed")
+    with NginxSite(tmp_path_factory.mktemp("nginx")) as site:
+        yield first_crawl(site, trees[0], tmp_path_factory.mktemp("old") / "state")
+
+
+@pytest.fixture(scope="module")
+def new(old: Step, tmp_path_factory: pytest.TempPathFactory, trees: tuple[Path, Path]) -> Step:
+    """Return the version that the site has from here on."""
+    return first_crawl(old.site, trees[1], tmp_path_factory.mktemp("new") / "state")
+
+
+def first_crawl(site: NginxSite, tree: Path, state: Path) -> Step:
+    site.deploy(tree)
+    crawl(site, state, SLOW)
+    report = last_run(state)
+    return Step(site, state, exported(state), report.finished_at - report.started_at)
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_kill_at_a_step_of_a_recrawl(where: str, old: Step, new: Step, state: Path) -> None:
+    shutil.copytree(old.state, state)
+    with Watcher(state, old.name) as watcher:
+        watcher.wait()
+        crash(where, new.site, state)
+        watcher.wait()
+        converges(new, state)
+        watcher.wait()
+    assert_only(watcher, old.answer, new.answer)
+    assert watcher.answers == [old.answer, new.answer]
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_kill_at_a_step_of_a_first_crawl(where: str, new: Step, state: Path) -> None:
+    """It publishes while it crawls, so most steps come before the last page was asked for."""
+    with Watcher(state, new.name) as watcher:
+        crash(where, new.site, state)
+        watcher.wait()
+        converges(new, state)
+        watcher.wait()
+    assert_grows(watcher, new.answer)
+    assert watcher.answers[-1] == new.answer
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_at_a_random_moment_of_a_recrawl(
+    seed: int, old: Step, new: Step, state: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(old.state, state)
+    with Watcher(state, old.name) as watcher:
+        moment = random.Random(seed).uniform(0, new.seconds)
+        kill_after(moment, new.site, state, tmp_path / "log")
+        watcher.wait()
+        converges(new, state)
+        watcher.wait()
+    assert_only(watcher, old.answer, new.answer)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_at_a_random_moment_of_a_first_crawl(
+    seed: int, new: Step, state: Path, tmp_path: Path
+) -> None:
+    with Watcher(state, new.name) as watcher:
+        moment = random.Random(seed).uniform(0, new.seconds)
+        kill_after(moment, new.site, state, tmp_path / "log")
+        watcher.wait()
+        converges(new, state)
+        watcher.wait()
+    assert_grows(watcher, new.answer)
+    assert watcher.answers[-1] == new.answer
