@@ -238,9 +238,7 @@ class Ledger:
 
     def commit(self, report: RunReport, site: SiteConfig) -> None:
         """Make records, listings and the report durable, in one transaction."""
-        for key in self._dirty:
-            self._records.put(f"page:{key}", self.pages[key].to_json())
-        self._dirty.clear()
+        self._put_pages()
         self._put_listings(report.started_at)
         self.noise.save()
         self._records.put(f"run:{report.run_id}", report.to_json())
@@ -248,6 +246,17 @@ class Ledger:
         for name in [name for name, _ in self._records.items("run:")][:-RUNS_KEPT]:
             self._records.delete(name)
         self._records.commit()
+
+    def commit_pages(self) -> None:
+        """Make records durable without a report; for what is no run of the site."""
+        self._put_pages()
+        self._records.commit()
+
+    def _put_pages(self) -> None:
+        self._state.check_own()
+        for key in self._dirty:
+            self._records.put(f"page:{key}", self.pages[key].to_json())
+        self._dirty.clear()
 
     def _put_listings(self, since: float) -> None:
         listings = self.listings

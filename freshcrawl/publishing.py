@@ -101,6 +101,7 @@ class Publisher:
     def write_index(self, snapshot: Snapshot, embedder: Embedder) -> None:
         """Write the index file of a generation that is not visible yet."""
         reached(Seam.ROWS_WRITTEN)
+        self._state.check_own()  # the index is written by its name
         ids, matrix = gather_vectors(snapshot)
         manifest = {
             "generation": snapshot.generation,

@@ -78,6 +78,15 @@ class SiteState:
         """Return what the site's pages have in common, as of the last run that learned it."""
         return Boilerplate.from_json(self.records.get("meta:boilerplate") or {})
 
+    def check_own(self) -> None:
+        """Make sure that nobody took the site's folder from under this process.
+
+        Raises:
+            StoreError: it was deleted or replaced.
+        """
+        if self.lock is not None:
+            self.lock.check()
+
     def close(self) -> None:
         """Close the stores and release the lock."""
         self.records.close()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from freshcrawl.stores.locks import SiteLock
+from tests.support.held_site import PAGES, Site
+from tests.support.origin import Origin
 from tests.support.project import POLITENESS, export, report
 from tests.support.scrapyd import Scrapyd
 
@@ -133,3 +135,22 @@ def test_job_on_a_site_in_use_says_so_in_its_log(
     assert "is in use by `embed`" in job.log
     assert "Traceback" not in job.log
     assert site.requests() == []
+
+
+def test_two_jobs_for_one_site_at_once(scrapyd: Scrapyd, state: Path) -> None:
+    """One crawls; the other ends while that is still at it, with the reason in its log."""
+    settings = {**SETTINGS, "FRESHCRAWL_STATE_DIR": state}
+    with Origin() as origin:
+        site = Site(origin)
+        gate = site.hold(PAGES[20])
+        jobs = {scrapyd.schedule(settings, url=origin.url) for _ in range(2)}
+        refused = scrapyd.first_of(*jobs)
+        assert refused.exit_code == 5
+        assert "is in use by `crawl` (process " in refused.log
+        assert "Traceback" not in refused.log
+        assert gate.reached.wait(30)
+        site.open()
+        [crawl] = jobs - {refused.id}
+        done = scrapyd.first_of(crawl)
+    assert done.exit_code == 0, done.log[-3000:]
+    assert report(state)["new"] == len(PAGES)

@@ -99,6 +99,8 @@ def _site(site: dict[str, Any], now: float) -> list[str]:
     lines = [
         f"{pages}; {index}; {site['due']} due" if site["generation"] else f"{pages}; no answers"
     ]
+    if site["writer"]:
+        lines.append(f"in use by {site['writer']}")
     if site["oldest_check_s"] is not None:
         lines.append(f"oldest check {ago(site['oldest_check_s'])} ago")
     if site["staged"] > site["held"]:

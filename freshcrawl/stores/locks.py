@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +15,11 @@ from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+WAIT_SECS = 0.3
+"""How long a lock is tried for that another process holds: what only looks at it is gone then."""
+_PAUSE_SECS = 0.02
+_SOMEBODY = "another process"
 
 
 class LockedError(StoreError):
@@ -24,7 +30,8 @@ class SiteLock:
     """The lock of a site's folder: ``flock`` on ``<folder>/.lock``.
 
     What the file says about the holder is for display only. The descriptor is
-    closed on exec, so that started programs (a browser) do not hold the lock on.
+    closed on exec and in forked children, so that neither started programs (a
+    browser) nor workers hold the lock on after this process.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,35 +39,40 @@ class SiteLock:
         self._fd: int | None = None
 
     def acquire(self, command: str, since: float) -> Self:
-        """Take the lock at once or not at all; ``since``: seconds since the epoch.
+        """Take the lock, or give up within ``WAIT_SECS``; ``since``: seconds since the epoch.
 
         Raises:
             LockedError: it is held, also by this very object.
             StoreError: the file cannot be opened or locked.
         """
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StoreError(
-                f"{self._path}: cannot be locked ({error.strerror}); the file and its folder must "
-                "be writable by this user"
-            ) from error
-        try:
-            self._lock(fd)
-            self._describe(fd, command, since)
-        except BaseException:
-            os.close(fd)
-            raise
+        until = time.monotonic() + WAIT_SECS
+        while (fd := self._locked()) is None:
+            if time.monotonic() >= until:
+                raise LockedError(self._held())
+            time.sleep(_PAUSE_SECS)
+        _describe(fd, command, since)
         self._fd = fd
+        _HELD.add(self)
         return self
+
+    def check(self) -> None:
+        """Make sure that a lock that is held still guards the folder.
+
+        Raises:
+            StoreError: the folder was deleted, and perhaps made anew by another process.
+        """
+        if self._fd is not None and not _is_at(self._path, self._fd):
+            raise StoreError(
+                f"{self._path.parent}: the folder was deleted or replaced while this process wrote "
+                "to it; nothing more is written: run it again"
+            )
 
     def release(self) -> None:
         """Give the lock up; nothing happens if it is not held. The file stays."""
         if self._fd is not None:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = None
+            with suppress(OSError):  # closing it is what counts
+                os.ftruncate(self._fd, 0)
+            self._close()
 
     def __enter__(self) -> Self:
         return self
@@ -68,42 +80,99 @@ class SiteLock:
     def __exit__(self, *exc_info: object) -> None:
         self.release()
 
-    def _lock(self, fd: int) -> None:
+    def _locked(self) -> int | None:
+        """Return the descriptor of the file, locked; None if another one has it locked.
+
+        A folder that is deleted at the same moment takes its lock with it: what was locked then
+        is no longer what others lock.
+
+        Raises:
+            StoreError: the file cannot be opened or locked.
+        """
+        fd = self._opened()
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise LockedError(self._held(fd)) from error
+            if _is_at(self._path, fd):
+                return fd
+        except BlockingIOError:
+            pass
         except OSError as error:
+            os.close(fd)
             raise StoreError(f"{self._path}: cannot be locked: {error.strerror}") from error
+        os.close(fd)
+        return None
 
-    def _held(self, fd: int) -> str:
-        return f"{self._path.parent} is in use by {_told(fd)}; try again when that has ended"
+    def _opened(self) -> int:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"{self._path}: cannot be locked ({error.strerror}); the file and its folder must "
+                "be writable by this user"
+            ) from error
 
-    @staticmethod
-    def _describe(fd: int, command: str, since: float) -> None:
-        holder: dict[str, Any] = {
-            "command": command,
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "since": datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds"),
-        }
-        with suppress(OSError):  # a full disk must not keep the lock from being taken
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, json.dumps(holder).encode(), 0)
+    def _held(self) -> str:
+        told = _SOMEBODY
+        with suppress(OSError), self._path.open("rb") as file:
+            told = _told(file.fileno())
+        return f"{self._path.parent} is in use by {told}; try again when that has ended"
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, None
+        _HELD.discard(self)
+        if fd is not None:
+            os.close(fd)
+
+
+_HELD: set[SiteLock] = set()
+
+
+def _close_in_child() -> None:
+    """Leave the locks to the parent: a child that outlives it must not hold them on."""
+    for lock in list(_HELD):
+        lock._close()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
 
 
 def holder(folder: Path) -> str:
     """Return who holds the lock of a site's folder now, as far as the file says; empty for nobody.
 
-    A file that tells of nobody is not locked even for a moment, so that no writer is kept out.
+    To find out, the file is locked for a moment, which a writer waits for.
     """
     with suppress(OSError), (folder / ".lock").open("rb") as file:
-        if os.fstat(file.fileno()).st_size:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return _told(file.fileno())
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _told(file.fileno())
     return ""
+
+
+def _is_at(path: Path, fd: int) -> bool:
+    """Tell whether a path still names an open file."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _describe(fd: int, command: str, since: float) -> None:
+    """Write down who holds the lock; a full disk does not keep it from being taken."""
+    holder: dict[str, Any] = {
+        "command": command,
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds"),
+    }
+    text = json.dumps(holder).encode()
+    try:
+        os.pwrite(fd, text, 0)
+        os.ftruncate(fd, len(text))
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(fd, 0)  # better no name than that of one that is dead
 
 
 def _told(fd: int) -> str:
@@ -114,4 +183,4 @@ def _told(fd: int) -> str:
             f"`{told['command']}` (process {told['pid']} on {told['host']}, since {told['since']})"
         )
     except (ValueError, TypeError, KeyError):
-        return "another process"
+        return _SOMEBODY

@@ -42,7 +42,7 @@ logs_dir = {folder}/logs
 dbs_dir = {folder}/dbs
 items_dir =
 jobs_dir =
-max_proc = 1
+max_proc = 2
 poll_interval = 0.2
 """
 LISTENS = "Site starting on"
@@ -139,16 +139,29 @@ class Scrapyd:
         Raises:
             TimeoutError: it did not end in time.
         """
+        return self.first_of(self.schedule(settings, **arguments))
+
+    def schedule(self, settings: Mapping[str, object], **arguments: str) -> str:
+        """Schedule the spider ``docs``; return the job's id."""
         fields = [("project", PROJECT), ("spider", "docs"), *arguments.items()]
         fields += [("setting", f"{name}={value}") for name, value in settings.items()]
-        job = self._call("schedule.json", urlencode(fields).encode())["jobid"]
+        job: str = self._call("schedule.json", urlencode(fields).encode())["jobid"]
+        return job
+
+    def first_of(self, *jobs: str) -> Job:
+        """Wait until one of these jobs has ended.
+
+        Raises:
+            TimeoutError: none ended in time.
+        """
         deadline = time.monotonic() + JOB_TIMEOUT_S
         while time.monotonic() < deadline:
             finished = self._call(f"listjobs.json?project={PROJECT}")["finished"]
-            if any(entry["id"] == job for entry in finished):
-                return Job(job, self._exit_code(job), self._job_log(job))
+            for job in jobs:
+                if any(entry["id"] == job for entry in finished):
+                    return Job(job, self._exit_code(job), self._job_log(job))
             time.sleep(0.2)
-        raise TimeoutError(f"job {job} did not end: {self._job_log(job)[-2000:]}")
+        raise TimeoutError(f"no job of {jobs} ended: {self._job_log(jobs[0])[-2000:]}")
 
     def _environment(self) -> dict[str, str]:
         return {**environment(), "PYTHONPATH": str(self.lib)}
