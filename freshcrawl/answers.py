@@ -101,7 +101,8 @@ def _search_site(
         if snapshot.info()["model"] != model:
             raise StoreError(
                 f"site {reader.name} is indexed with the model {snapshot.info()['model']}, not "
-                f"with {model}: set FRESHCRAWL_EMBED_MODEL to the model of the index"
+                f"with {model}: set FRESHCRAWL_EMBED_MODEL to the model of the index, or run "
+                f"scrapy reindex --site {reader.name}"
             )
         found = view.index.search(vector, k)
         chunks = snapshot.chunks_by_id([chunk_id for chunk_id, _ in found])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.seams import Seam, reached
-from freshcrawl.staging import content_of, to_edit
+from freshcrawl.staging import content_of, cut_anew, to_edit
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -67,9 +67,10 @@ class Publisher:
         """
         embedder = self._embedder()
         self.check_model()
+        staged = [cut_anew(entry, embedder) for entry in staged]
         edits = [to_edit(entry) for entry in staged]
         result = PublishResult(0, {edit.page.key: edit.page for edit in edits})
-        self._embed([chunk for edit in edits for chunk in edit.chunks], embedder, result)
+        self.embed([chunk for edit in edits for chunk in edit.chunks], embedder, result)
         self._state.corpus.put_content(
             {
                 edit.page.content: content_of(entry)
@@ -128,19 +129,24 @@ class Publisher:
         if model not in {None, embedder.model}:
             raise StoreError(
                 f"site {self._state.name} is indexed with the model {model}, not with "
-                f"{embedder.model}: set FRESHCRAWL_EMBED_MODEL back, or use another "
-                "FRESHCRAWL_STATE_DIR for the new model"
+                f"{embedder.model}: run scrapy reindex --site {self._state.name} to index it with "
+                "that one, or set FRESHCRAWL_EMBED_MODEL back"
             )
 
     def missing(self, digests: Iterable[str]) -> int:
         """Return how many of these texts would have to be embedded."""
         return len(self._state.corpus.missing_vectors(self._embedder().model, digests))
 
-    def _embed(self, chunks: Sequence[Chunk], embedder: Embedder, result: PublishResult) -> None:
+    def embed(self, chunks: Sequence[Chunk], embedder: Embedder, result: PublishResult) -> None:
+        """Embed what has no vector yet, batch by batch durable; add the counts to ``result``.
+
+        Raises:
+            PublishInterrupted: ``interrupt`` was called.
+        """
         texts = {chunk.embed_digest: chunk.embed_text for chunk in chunks}
         missing = self._state.corpus.missing_vectors(embedder.model, texts)
-        result.embedded = len(missing)
-        result.reused = len(chunks) - len(missing)
+        result.embedded += len(missing)
+        result.reused += len(chunks) - len(missing)
         # Texts of like length share a batch, so that little of it is padding.
         todo = sorted(missing, key=lambda digest: (len(texts[digest]), digest))
         self.embedding = (0, len(todo))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from freshcrawl.sites import SiteConfig
 
 TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
+_CHUNKER = re.compile(r"\.\d+")
 
 
 def made_by(site: SiteConfig) -> str:
@@ -31,6 +32,11 @@ def made_by(site: SiteConfig) -> str:
     if not any(table):
         return versions
     return f"{versions}-{hashlib.sha256(json.dumps(table).encode()).hexdigest()[:12]}"
+
+
+def read_alike(one: str, other: str) -> bool:
+    """Tell whether two values of ``made_by`` differ in the version of the chunker at most."""
+    return _CHUNKER.sub("", one, count=1) == _CHUNKER.sub("", other, count=1)
 
 
 def recipe(site: SiteConfig, *, links: bool) -> str:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.core import boilerplate, evidence
@@ -48,6 +48,7 @@ def staged_content(
         made_by=made_by,
         body=pack(item.body),
         chunks=chunks_of(item.key, item.title, document.blocks, embedder),
+        cut_for=embedder.model,
     )
 
 
@@ -57,6 +58,15 @@ def chunks_of(
     """Return the chunks of a page as staged work has them."""
     chunks = chunk_page(key, title, blocks, embedder.token_offsets, embedder.max_tokens)
     return [chunk.to_json() for chunk in chunks]
+
+
+def cut_anew(entry: Staged, embedder: Embedder) -> Staged:
+    """Return whole staged work cut for this model: it may have waited while that changed."""
+    if not entry.blocks or entry.cut_for == embedder.model:
+        return entry
+    shown = boilerplate.without(unpack_blocks(entry.blocks), entry.left_out)
+    chunks = chunks_of(entry.key, entry.title, shown, embedder)
+    return replace(entry, chunks=chunks, cut_for=embedder.model)
 
 
 def leaving(item: PageItem, finding: Finding) -> Staged:

@@ -11,13 +11,34 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.simhash import simhash
 from freshcrawl.extract import extract
-from freshcrawl.items import PageItem
+from freshcrawl.items import Outcome, PageItem
 from freshcrawl.reading import fill_digests, page_title, part
 
 if TYPE_CHECKING:
-    from freshcrawl.core.blocks import Block
+    from collections.abc import Collection
+
+    from freshcrawl.core.blocks import Block, Document
     from freshcrawl.core.published import Published
     from freshcrawl.run import Run
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.staging import Content
+
+
+def reread(
+    page: Published, kept: Content, site: SiteConfig, known: Collection[str]
+) -> tuple[PageItem, Document]:
+    """Return a published page as its kept body is read today, and its document, as fetched then.
+
+    ``known`` has the fingerprints of the site's boilerplate.
+    """
+    item = PageItem(page.key, kept.url, Outcome.FETCHED, page.changed_at, body=kept.body)
+    item.cited_url, item.canonical = page.url, kept.canonical
+    item.document = document = extract(kept.body, kept.url, keep=site.keep, drop=site.drop)
+    item.title = page_title(document)
+    part(document, known, site.volatile_patterns)
+    fill_digests(item, document, site.volatile_patterns)
+    item.simhash = simhash(document.bare_markdown)
+    return item, document
 
 
 def read_again(run: Run, item: PageItem) -> tuple[Published, list[Block]] | None:
@@ -25,21 +46,16 @@ def read_again(run: Run, item: PageItem) -> tuple[Published, list[Block]] | None
 
     None if the body is not kept. Any thread may call.
     """
-    kept, site = run.ledger.published_content(item.key), run.site
+    ledger = run.ledger
+    kept, published = ledger.published_content(item.key), ledger.published[item.key]
     if kept is None or not kept.body:
         return None
-    published = run.ledger.published[item.key]
-    then = PageItem(item.key, kept.url, item.outcome, published.changed_at)
-    then.cited_url, then.canonical = published.url, kept.canonical
-    then.document = extract(kept.body, kept.url, keep=site.keep, drop=site.drop)
-    then.title = page_title(then.document)
-    part(then.document, run.ledger.boilerplate.fingerprints, site.volatile_patterns)
-    fill_digests(then, then.document, site.volatile_patterns)
+    then, document = reread(published, kept, run.site, ledger.boilerplate.fingerprints)
     page = replace(
         published,
         digest=then.digest,
         links_digest=then.links_digest,
         title=then.title,
-        simhash=simhash(then.document.bare_markdown),
+        simhash=then.simhash,
     )
-    return page, then.document.blocks
+    return page, document.blocks

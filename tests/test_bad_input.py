@@ -490,7 +490,8 @@ def test_model_that_cannot_be_found(site: Site) -> None:
 
 def test_index_of_another_model(site: Site) -> None:
     other = {"FRESHCRAWL_EMBED_MODEL": "other"}
-    words = ("is indexed with the model hash-64, not with other-64", "set FRESHCRAWL_EMBED_MODEL")
+    words = ["is indexed with the model hash-64, not with other-64", "set FRESHCRAWL_EMBED_MODEL"]
+    words.append("run scrapy reindex --site ")
     site.origin.paths()
     told(site.crawl(settings=other), 1, *words)
     told(scrapy(*QUERY, state=site.state, settings=other), 1, *words)

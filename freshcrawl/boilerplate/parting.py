@@ -161,5 +161,6 @@ class Parter:
                 "simhash": simhash(text),
                 "gist": gist_digest(entry.title, text, entry.url),
                 "chunks": chunks_of(entry.key, entry.title, parted.blocks, self.embedder()),
+                "cut_for": self.embedder().model,
             }
         return replace(entry, **changes)

@@ -100,6 +100,8 @@ class Staged(JsonRecord):
     body: str = ""
     """Fetched body, zlib, base64 (for re-extraction)."""
     chunks: list[dict[str, Any]] = field(default_factory=list)
+    cut_for: str = ""
+    """Identity of the model for whose limit the chunks were cut."""
     held: str = ""
     """Class of the guard that holds it (``removals`` or ``changes``), or ``""``."""
     held_runs: list[float] = field(default_factory=list)

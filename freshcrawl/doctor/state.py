@@ -102,8 +102,8 @@ def index_checks(state: SiteState, model: str, folder: Path) -> list[Check]:
             fail(
                 "index",
                 f"it was made with the model {info['model']}, not with {model}",
-                "set FRESHCRAWL_EMBED_MODEL back, or use another FRESHCRAWL_STATE_DIR for the "
-                "new model",
+                f"run scrapy reindex --site {state.name} to index it with that one, or set "
+                "FRESHCRAWL_EMBED_MODEL back",
             )
         ]
     rebuilt = "search makes one from the stored vectors each time; the next publish writes it"

@@ -81,3 +81,19 @@ class SlowEmbedder(HashEmbedder):
         """Return one normalised float32 row a text, after a while."""
         time.sleep(0.2)
         return super().encode(texts)
+
+
+class SmallerEmbedder(HashEmbedder):
+    """Another model (``hash-32``): half the dimensions, and texts of at most 64 tokens."""
+
+    def __init__(self, model: str = "hash", revision: str = "") -> None:
+        super().__init__(model, revision, 32)
+        self.max_tokens = 64
+
+
+class TinyEmbedder(HashEmbedder):
+    """A model (``hash-16``) that reads too little for chunks."""
+
+    def __init__(self, model: str = "hash", revision: str = "") -> None:
+        super().__init__(model, revision, 16)
+        self.max_tokens = 16
