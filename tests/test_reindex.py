@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from freshcrawl.answers import open_generation
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.published import Staged
 from freshcrawl.extract import extract
 from freshcrawl.ledger import Ledger
+from freshcrawl.reader import index_of
 from freshcrawl.reading import made_by, read_alike
 from freshcrawl.reindexing import Reindexed, Reindexing
 from freshcrawl.seams import Seam, listening
@@ -151,7 +151,8 @@ def look(state: Path) -> SiteState:
 def vectors(state: Path) -> dict[int, list[float]]:
     """Return the vectors of the answers, as the index file has them, too."""
     opened = look(state)
-    snapshot, index = open_generation(opened)
+    snapshot = opened.corpus.snapshot()
+    index = index_of(opened, snapshot)
     try:
         found = {chunk_id: vector.tolist() for chunk_id, vector in snapshot.vectors()}
         for chunk_id, vector in found.items():
@@ -218,7 +219,8 @@ def test_model_that_reads_less_gives_what_a_first_crawl_with_it_gives(
 ) -> None:
     state = copy(crawled)
     opened = look(state)
-    before, index = open_generation(opened)
+    before = opened.corpus.snapshot()
+    index = index_of(opened, before)
     try:
         done = reindex(state, **SMALLER)
         assert (done.model, done.generation, done.changed) == ("hash-32", 2, True)
