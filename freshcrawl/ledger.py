@@ -247,8 +247,8 @@ class Ledger:
             self._records.delete(name)
         self._records.commit()
 
-    def commit_pages(self) -> None:
-        """Make records durable without a report; for what is no run of the site."""
+    def commit_records(self) -> None:
+        """Make records and staged work durable, for a command that is no run."""
         self._put_pages()
         self._records.commit()
 

@@ -112,7 +112,7 @@ class Reindexing:
         )
         self._result.changed = self._result.generation != before
         reached(Seam.SWITCHED)
-        self._ledger.commit_pages()
+        self._ledger.commit_records()
         reached(Seam.RECORDS_COMMITTED)
         self._publisher.tidy(now)
 
@@ -168,7 +168,7 @@ class Reindexing:
             return
         for page in lost:
             self._ledger.set(page.key, made_by="", next_due=0.0, **NO_VALIDATORS)
-        self._ledger.commit_pages()
+        self._ledger.commit_records()
         name = self._state.name
         raise StoreError(
             f"site {name}: the text of {count(len(lost), 'page')} is not kept "

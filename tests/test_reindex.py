@@ -295,6 +295,8 @@ def test_killed_at_each_seam_it_ends_the_same(older: Path, smaller: Path, tmp_pa
         reindex(whole, **SMALLER)
     assert list(dict.fromkeys(passed)) == SEAMS
     assert (exported(whole), vectors(whole)) == (exported(smaller), vectors(smaller))
+    made = {key: record.made_by for key, record in records(whole).items()}
+    assert "older" not in made.values()
     for seam in SEAMS:
         state = shutil.copytree(older, tmp_path / seam)
 
@@ -311,7 +313,6 @@ def test_killed_at_each_seam_it_ends_the_same(older: Path, smaller: Path, tmp_pa
         assert (done.changed, done.generation) == (not switched, 2), seam
         assert exported(state) == exported(smaller), seam
         assert vectors(state) == vectors(whole), seam
-        made = {key: record.made_by for key, record in records(whole).items()}
         assert {key: record.made_by for key, record in records(state).items()} == made, seam
         [folder] = state.iterdir()
         assert {path.stem for path in (folder / "index").iterdir()} == {"1", "2"}, seam
@@ -339,7 +340,7 @@ def test_killed_between_the_switch_and_its_records(
 ) -> None:
     state = copy(older)
     line = command(("reindex",), state, "hash", 0, SMALLER)
-    seam = "freshcrawl.ledger:Ledger.commit_pages"
+    seam = "freshcrawl.ledger:Ledger.commit_records"
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.crash_at", seam, *line[3:]],
         cwd=REPO, env=environment(), capture_output=True, timeout=120, check=False,
@@ -390,7 +391,7 @@ def let_go(state: Path) -> None:
         assert len(ledger.staged) == 7
         for key in ledger.staged:
             ledger.mark_held(key, "")
-        ledger.commit_pages()
+        ledger.commit_records()
     finally:
         opened.close()
 
