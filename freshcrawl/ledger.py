@@ -81,9 +81,14 @@ class Ledger:
                 self._records.put(name, {**row, "status": "killed"})
 
     def _is_made(self, entry: Staged) -> bool:
-        """Tell whether what is published of a page was read and cut as the staged text was."""
-        kept = self.published_content(entry.key) if self.is_live(entry.key) else None
-        return kept is None or kept.made_by == entry.made_by
+        """Tell whether what is published of a page was read and cut as the staged text was.
+
+        Not if its content is lost: then the staged text brings it back.
+        """
+        if not self.is_live(entry.key) or not self.published[entry.key].content:
+            return True
+        kept = self.published_content(entry.key)
+        return kept is not None and kept.made_by == entry.made_by
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a key that was not known."""

@@ -61,7 +61,7 @@ LAYERS = (
     ("page_answers",),
     ("addon", "spiders"),
     ("doctor",),
-    ("answers", "site_status", "unknown_pages"),
+    ("answers", "site_status", "unknown_pages", "verify"),
     ("explanation",),
     ("cli",),
     ("asking",),

@@ -91,12 +91,21 @@ class SqliteCorpus:
         self._write_rows(_PUT_CONTENT, rows)
 
     def get_content(self, digest: str) -> bytes | None:
-        """Return kept bytes, or None."""
+        """Return kept bytes, or None.
+
+        Raises:
+            StoreError: they are damaged.
+        """
         query = "SELECT data FROM content WHERE digest = ?"
         with self._read_lock, reported(self._path):
             conn = self._open_reader()
             row = conn.execute(query, (digest,)).fetchone() if conn else None
-        return zlib.decompress(row[0]) if row else None
+        try:
+            return zlib.decompress(row[0]) if row else None
+        except zlib.error as error:
+            raise StoreError(
+                f"{self._path}: the kept content of a page is damaged; run scrapy verify --repair"
+            ) from error
 
     def publish(
         self,

@@ -73,6 +73,10 @@ class Publication:
 
     def _replace_page(self, page: Published) -> None:
         row = page_row(page, self.number)
+        # Also of a row that stands: content that was lost is put anew.
+        self._conn.execute(
+            "UPDATE content SET published = 1 WHERE digest = ? AND published = 0", (page.content,)
+        )
         query = "SELECT * FROM open_pages WHERE key = ?"
         stands = self._conn.execute(query, (page.key,)).fetchone()
         if stands and stands[:-1] == row[:-1]:
@@ -83,9 +87,6 @@ class Publication:
             (self.number, page.key),
         )
         self._conn.execute("INSERT INTO published VALUES (?,?,?,?,?,?,?,?,?,?,NULL)", row)
-        self._conn.execute(
-            "UPDATE content SET published = 1 WHERE digest = ? AND published = 0", (page.content,)
-        )
 
     def _replace_chunks(self, key: str, chunks: Iterable[Chunk]) -> None:
         query = "SELECT * FROM open_chunks WHERE key = ?"

@@ -240,4 +240,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: the file is damaged, it {what}; the next publish writes a new one")
+    return StoreError(
+        f"{path}: the file is damaged, it {what}; the next publish writes a new one, and so does "
+        "scrapy verify --repair"
+    )

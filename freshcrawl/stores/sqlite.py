@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
-_VERSION = "SELECT json_extract(value, '$.version') FROM records WHERE key = 'meta:schema'"
+VERSION_QUERY = "SELECT json_extract(value, '$.version') FROM records WHERE key = 'meta:schema'"
 _GET = "SELECT value FROM records WHERE key = ?"
 _RANGE = "SELECT key, value FROM records WHERE key >= ? AND key < ? ORDER BY key"
 _PAGE = f"{_RANGE} LIMIT 500"
@@ -33,7 +33,7 @@ _AFTER_ALL = "\U0010ffff"
 def _create(path: Path) -> None:
     """Check the file, or make the table and its version row in one transaction."""
     with closing(connect_writer(path)) as conn:
-        if layout_version(conn, path, _VERSION, SCHEMA_VERSION):
+        if layout_version(conn, path, VERSION_QUERY, SCHEMA_VERSION):
             return
         conn.execute("BEGIN IMMEDIATE")
         # As sqlitedict would make it; with all in place it only reads when it opens.
@@ -118,7 +118,7 @@ class SqliteRecordStore:
         if self._closed:
             raise StoreError(f"{self._path}: the store is closed")
         if self._reader is None and self._path.exists():
-            self._reader = connect_checked(self._path, _VERSION, SCHEMA_VERSION)
+            self._reader = connect_checked(self._path, VERSION_QUERY, SCHEMA_VERSION)
         return self._reader
 
     def _reader_rows(self, prefix: str) -> Iterator[tuple[str, str]]:
@@ -152,5 +152,8 @@ def _object(path: Path, name: str, text: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         found = None
     if not isinstance(found, dict):
-        raise StoreError(f"{path}: the row {name!r} is no JSON object; the file is damaged")
+        raise StoreError(
+            f"{path}: the row {name!r} is no JSON object; the file is damaged: scrapy verify says "
+            "what can be repaired"
+        )
     return found

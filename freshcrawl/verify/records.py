@@ -1,0 +1,88 @@
+"""Records and staged work against what is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.pages import Status
+from freshcrawl.staging import is_published
+from freshcrawl.verify.findings import NEXT_RUN, OTHER_ROW, Finding, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.core.published import Published, Staged
+    from freshcrawl.verify.view import View
+
+DROPPED = ("page:", "staged:", "work:", "noise:")
+"""Rows that a crawl makes again."""
+
+
+def check_records(view: View) -> Iterator[Finding]:
+    """Compare records with published pages, both ways, and staged work with its parts."""
+    for name in view.bad_rows:
+        repair = "" if name.startswith(DROPPED) else OTHER_ROW
+        yield Finding(Kind.ROW, name, "the row is no JSON object of its kind", repair=repair)
+    yield from _check_staged(view)
+    for key, page in view.published.items():
+        record = view.pages.get(key)
+        # Its staged row goes with the commit that brings the record in step.
+        under_way = key in view.staged
+        if record is None:
+            # A row that is damaged is reported as that.
+            if f"page:{key}" not in view.bad_rows:
+                what = "it is published, but there is no record of it"
+                yield _finding(Kind.RECORD_MISSING, key, what, under_way=under_way)
+        else:
+            yield from _check_record(view, page, record, under_way=under_way)
+    for key in view.staged.keys() - view.published.keys() - view.pages.keys():
+        if f"page:{key}" not in view.bad_rows:
+            yield Finding(Kind.RECORD_MISSING, key, "it is staged, but there is no record of it")
+    for key, record in view.pages.items():
+        if record.status == Status.LIVE and key not in view.published:
+            what = "its record says that it is live, but it was never published"
+            yield Finding(Kind.RECORD_UNPUBLISHED, key, what)
+
+
+def _check_record(
+    view: View, page: Published, record: PageRecord, *, under_way: bool
+) -> Iterator[Finding]:
+    live = page.status == Status.LIVE
+    if (record.status == Status.LIVE) != live:
+        what = f"its record says {record.status}, it is published as {page.status}"
+        yield _finding(Kind.RECORD_STATUS, page.key, what, under_way=under_way)
+    elif live and record.made_by:
+        made_by = view.made_by.get(page.key)
+        if made_by not in {None, record.made_by}:
+            what = f"its record says made by {record.made_by!r}, its content by {made_by!r}"
+            yield _finding(Kind.RECORD_MADE_BY, page.key, what, under_way=under_way)
+
+
+def _finding(kind: Kind, key: str, what: str, *, under_way: bool) -> Finding:
+    return Finding(kind, key, what, damage=not under_way, repair=NEXT_RUN if under_way else "")
+
+
+def _check_staged(view: View) -> Iterator[Finding]:
+    for key, entry in view.staged.items():
+        if is_done(view, entry):
+            what = "it is published already"
+            yield Finding(Kind.STAGED_DONE, f"staged:{key}", what, damage=False)
+        elif entry.status == Status.LIVE and not view.work.get(key):
+            lacks = "cannot be read" if key in view.work else "is missing"
+            if f"work:{key}" not in view.bad_rows:
+                what = f"its text, in work:{key}, {lacks}"
+                yield Finding(Kind.STAGED_BROKEN, f"staged:{key}", what)
+    for key in view.work.keys() - view.staged.keys():
+        if f"staged:{key}" not in view.bad_rows:
+            yield Finding(Kind.WORK_STRAY, f"work:{key}", "it is of no staged change")
+
+
+def is_done(view: View, entry: Staged) -> bool:
+    """Tell whether staged work is what is published, and made in the same way."""
+    page = view.published.get(entry.key)
+    if not is_published(entry, page):
+        return False
+    if page is None or page.status != Status.LIVE:
+        return True
+    return view.made_by.get(entry.key) in {None, entry.made_by}

@@ -1,0 +1,109 @@
+"""Both databases of a site as of one moment, beside whoever writes to them."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.published import Staged
+from freshcrawl.staging import unpack_blocks
+from freshcrawl.state import CORPUS, RECORDS
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus_audit import CorpusAudit, GenerationRow
+from freshcrawl.stores.records_audit import RecordsAudit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from freshcrawl.core.published import Published
+
+ATTEMPTS = 50
+
+
+@dataclass(slots=True)
+class View:
+    """What is known and what is published, at one moment."""
+
+    folder: Path
+    corpus: CorpusAudit
+    generations: list[GenerationRow]
+    """Those that are kept, ascending."""
+    published: dict[str, Published]
+    pages: dict[str, PageRecord] = field(default_factory=dict)
+    staged: dict[str, Staged] = field(default_factory=dict)
+    """Staged work without its bulk."""
+    work: dict[str, bool] = field(default_factory=dict)
+    """By key of a ``work:`` row: whether it has blocks that can be read."""
+    bad_rows: list[str] = field(default_factory=list)
+    """Names of the rows that are no JSON object of their kind."""
+    made_by: dict[str, str] = field(default_factory=dict)
+    """How the kept content of live pages was made, by key; filled by ``check_rows``."""
+    unchecked: list[str] = field(default_factory=list)
+    """Keys of live pages whose chunks could only be counted; filled by ``check_rows``."""
+
+    @property
+    def current(self) -> GenerationRow | None:
+        """The current generation, None before the first publish."""
+        return self.generations[-1] if self.generations else None
+
+    def live(self) -> list[Published]:
+        """Return the pages that are in the answers, by key."""
+        return [page for page in self.published.values() if page.status == Status.LIVE]
+
+    def is_waiting(self, key: str) -> bool:
+        """Tell whether the next check of a page downloads it, and keeps and publishes it anew."""
+        record = self.pages.get(key)
+        return record is not None and not record.made_by
+
+
+@contextmanager
+def open_view(folder: Path) -> Iterator[View]:
+    """Read both databases as of one moment.
+
+    The corpus is opened while nobody commits to the records, so that what both show was
+    so at one time.
+
+    Raises:
+        StoreError: a file cannot be read, or a writer never paused.
+    """
+    for _ in range(ATTEMPTS):
+        with (
+            closing(RecordsAudit(folder / RECORDS)) as records,
+            closing(CorpusAudit(folder / CORPUS)) as corpus,
+        ):
+            if records.moved():
+                continue
+            published = {page.key: page for page in corpus.snapshot.pages()}
+            view = View(folder, corpus, corpus.generations(), published)
+            for name, row in records.rows():
+                _take(view, name, row)
+            records.close()  # a reader of old rows keeps SQLite from tidying up
+            yield view
+            return
+    raise StoreError(f"{folder}: it is written to all the time; try again later")
+
+
+def _take(view: View, name: str, row: dict[str, Any] | None) -> None:
+    prefix, _, key = name.partition(":")
+    try:
+        if row is None:
+            view.bad_rows.append(name)
+        elif prefix == "page":
+            view.pages[key] = PageRecord.from_json(row)
+        elif prefix == "staged":
+            view.staged[key] = Staged.from_json(row)
+        elif prefix == "work":
+            view.work[key] = _is_whole(row)
+    except TypeError:  # fields without a default are not there
+        view.bad_rows.append(name)
+
+
+def _is_whole(work: dict[str, Any]) -> bool:
+    """Tell whether the blocks of staged work can be read."""
+    try:
+        return bool(unpack_blocks(work.get("blocks", "")))
+    except Exception:
+        return False
