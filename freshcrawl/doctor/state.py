@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CHECK_SECS = 10.0
 """Longest time that one file is looked at for damage."""
+REPAIR = "scrapy verify --repair"
 RESTORE = "put a backup in its place, or delete the site's folder {folder} and crawl again"
 
 
@@ -39,7 +40,7 @@ def state_checks(config: Config, name: str, model: str) -> list[Check]:
     state = open_for_reading(config, name)
     try:
         checks += attempt("last run", lambda: run_checks(state.reports(), running=bool(writer)))
-        checks += attempt("index", lambda: index_checks(state, model, folder))
+        checks += attempt("index", lambda: index_checks(state, model))
     finally:
         state.close()
     return checks
@@ -87,7 +88,7 @@ def run_checks(reports: list[RunReport], *, running: bool) -> list[Check]:
     return checks or [ok("last run", "complete")]
 
 
-def index_checks(state: SiteState, model: str, folder: Path) -> list[Check]:
+def index_checks(state: SiteState, model: str) -> list[Check]:
     """Compare what is published with its index file and with the configured model."""
     snapshot = state.corpus.snapshot()
     try:
@@ -106,7 +107,7 @@ def index_checks(state: SiteState, model: str, folder: Path) -> list[Check]:
                 "FRESHCRAWL_EMBED_MODEL back",
             )
         ]
-    rebuilt = "search makes one from the stored vectors each time; the next publish writes it"
+    rebuilt = "answers are made without it, slowly; the next publish writes it, or run: " + REPAIR
     try:
         indexed = len(state.index.open(generation))
     except FileNotFoundError:
@@ -115,7 +116,7 @@ def index_checks(state: SiteState, model: str, folder: Path) -> list[Check]:
         return [warn("index", str(error).partition("; ")[0], rebuilt)]
     if not indexed == chunks == info["chunks"]:
         what = f"generation {generation} has {count(chunks, 'passage')}, its index file {indexed}"
-        return [fail("index", what, RESTORE.format(folder=folder))]
+        return [fail("index", what, f"run: {REPAIR}")]
     return [
         ok("index", f"generation {generation}: {count(chunks, 'passage')}, all in the index file")
     ]
