@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from freshcrawl.ledger import Ledger
 from freshcrawl.seams import Seam
-from freshcrawl.verify import Kind, damages
+from freshcrawl.state import open_for_reading, open_for_writing
+from freshcrawl.stores.base import StoreError
+from freshcrawl.verify import Kind, damages, verify_folder
+from freshcrawl.verify.repair import Repair
 from tests.support import damage
+from tests.support.embedder import HashEmbedder
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import REPO, environment
 from tests.support.verified import LONG, Site
@@ -35,6 +40,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         origin.serve_sitemap(*PATHS)
         site = Site(origin, tmp_path_factory.mktemp("verify") / "state")
         site.crawl()
+        shutil.copy(site.folder / "corpus.sqlite", site.state.parent / "first.sqlite")
         origin["/c"] = page("/c", "Another text of /c.", *LONG[:16])
         site.crawl(day=20)
         origin["/f"] = Answer("gone", 410)
@@ -150,6 +156,59 @@ def test_what_else_is_lost_the_next_crawl_brings_back(hurts: list[Damage], site:
     site.crawl(day=41)
     assert site.found() == []
     assert site.passages() == before
+    with damage.corpus(site.folder) as conn:
+        # Else nothing would ever drop it.
+        assert conn.execute("SELECT 1 FROM content WHERE NOT published").fetchone() is None
+
+
+def test_corpus_of_an_older_backup(crawled: Site, site: Site) -> None:
+    """The page that is gone since is in it."""
+    before = site.passages()
+    shutil.copy(crawled.state.parent / "first.sqlite", site.folder / "corpus.sqlite")
+    assert site.damage() == {Kind.RECORD_STATUS, Kind.INDEX_UNKNOWN}
+    assert damages(site.repair().left) == []
+    assert site.found() == []
+    assert site.passages() != before
+    site.crawl(day=90)  # by when all have come due
+    assert (site.found(), site.passages()) == ([], before)
+
+
+def test_staged_text_brings_lost_content_back(site: Site) -> None:
+    """Though its digests are those that are published."""
+    row = damage.staged_row(site.folder)
+    damage.content_missing(site.folder)
+    site.repair()
+    damage.put_record(site.folder, f"staged:{row['key']}", row)
+    state = open_for_writing(site.config(), site.name, "test", 0.0)
+    try:
+        assert row["key"] in Ledger(state, 1e9).staged
+    finally:
+        state.close()
+
+
+def test_damaged_content_is_one_line(site: Site) -> None:
+    damage.content_flipped(site.folder)
+    with damage.corpus(site.folder) as conn:
+        digest, _ = damage.content_of(conn)
+    state = open_for_reading(site.config(), site.name)
+    try:
+        with pytest.raises(StoreError, match=r"corpus\.sqlite: .* scrapy verify --repair"):
+            state.corpus.get_content(digest)
+    finally:
+        state.close()
+
+
+def test_another_model_than_the_sites_repairs_nothing(site: Site) -> None:
+    other = HashEmbedder("other")
+    [finding] = verify_folder(site.folder, other)
+    assert (finding.kind, finding.damage) == (Kind.NOT_CHECKED, False)
+    damage.chunks_altered(site.folder)
+    state = open_for_writing(site.config(), site.name, "test", 0.0)
+    try:
+        with pytest.raises(StoreError, match="is indexed with the model hash-64"):
+            Repair(state, site.config(), other, lambda: 1e9).heal()
+    finally:
+        state.close()
 
 
 def undecidable(pair: tuple[Damage, Damage]) -> bool:

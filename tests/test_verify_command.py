@@ -145,7 +145,8 @@ def test_real_model_heals_its_own_vectors(tmp_path: Path) -> None:
     """Also where only half of them are doubted, so that their batches are others than before."""
     with Origin() as origin:
         origin["/a"] = page("/a", *LONG)
-        origin.serve_sitemap("/a")
+        origin["/b"] = page("/b", *LONG[:30])
+        origin.serve_sitemap("/a", "/b")
         url = f"url={origin.url}"
         done = scrapy("crawl", "docs", "-a", url, state=tmp_path, embedder="real")
         assert done.returncode == 0, done.stderr

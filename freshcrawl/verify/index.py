@@ -33,7 +33,7 @@ class Comparison:
     problem: str = ""
     """What is wrong with the file, ``""`` for nothing."""
     vectors: dict[str, Matrix] = field(default_factory=dict)
-    """Its vectors by embed digest, of those passages that the rows have, too."""
+    """Its vectors by embed digest, of those passages whose row has another, or none."""
     differ: set[str] = field(default_factory=set)
     """Embed digests whose row has a usable vector, and another one."""
     sealed: bool = False
@@ -102,11 +102,11 @@ def _compare_vectors(view: View, generation: GenerationRow, found: Comparison) -
         if place is None:
             found.problem = found.problem or "it lacks passages that the rows have"
             continue
-        vector = audit.vector(place)
-        found.vectors[digest] = vector
-        row = read_vector(data, generation.dimension)
-        if row is not None and not np.array_equal(row, vector):
-            found.differ.add(digest)
+        vector, row = audit.vector(place), read_vector(data, generation.dimension)
+        if row is None or not np.array_equal(row, vector):
+            found.vectors[digest] = vector
+            if row is not None:
+                found.differ.add(digest)
     if places:
         found.problem = found.problem or f"it has {count(len(places), 'vector')} of no passage"
     elif len(audit.ids) != wanted and not found.problem:

@@ -63,16 +63,18 @@ def seal(folder: Path) -> None:
     manifest.write_text(json.dumps(told))
 
 
-def rewrite_index(folder: Path, *, ids: int = 0, dimension: int = 64, extra: int = 0) -> None:
+def rewrite_index(folder: Path, *, ids: int = 0, dimension: int = 0, extra: int = 0) -> None:
     """Put a valid FAISS file of other vectors in the place of the index file.
 
-    ``ids`` is added to each id; ``extra`` vectors of no chunk are added.
+    ``ids`` is added to each id; ``extra`` vectors of no chunk are added. The ``dimension`` is the
+    one before, if it is 0.
     """
     import faiss
     import numpy as np
 
     path = index(folder)
     before: Any = faiss.read_index(str(path))
+    dimension = dimension or before.d
     numbers = faiss.vector_to_array(before.id_map) + ids
     rows = before.index.reconstruct_n(0, before.ntotal)
     if not extra:
