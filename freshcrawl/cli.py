@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.sites_file import load_sites
-from freshcrawl.state import SiteState, open_for_reading, site_names
+from freshcrawl.state import SiteState, open_for_reading, open_for_writing, site_names
 from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
@@ -184,6 +184,50 @@ def each_state(
         finally:
             state.close()
     return results, worst(failed)
+
+
+def one_site(config: Config, site: str) -> str:
+    """Return the site that a command which writes is about: the one named, or the only one.
+
+    Raises:
+        ConfigError: there are several.
+        StoreError: there is none.
+    """
+    names = chosen_sites(config, site)
+    if not names:
+        raise StoreError(f"no site yet in {config.state_path()}")
+    if len(names) > 1:
+        raise ConfigError(f"there are several sites: name one with --site ({', '.join(names)})")
+    return names[0]
+
+
+def with_writer(
+    config: Config, name: str, command: str, now: float, work: Callable[[SiteState, Config], Any]
+) -> Any:
+    """Return what ``work`` gives for a known site, opened as its only writer, and its settings.
+
+    Raises:
+        LockedError: another process writes to it.
+        StoreError: it has no state, or that cannot be used.
+        ConfigError: ``sites.toml`` cannot be used.
+    """
+    open_for_reading(config, name).close()  # a name that is not known must not make a folder
+    state = open_for_writing(config, name, command, now)
+    try:
+        site = load_sites(config).get(name) or stored_site(config, state)
+        return work(state, config.for_site(site.policies) if site else config)
+    finally:
+        state.close()
+
+
+def unknown_page(url: str, code: int) -> int:
+    """Say that no site knows a page, unless a site could not be asked; return the exit code."""
+    if code == OK:
+        print(
+            f"freshcrawl: {url} is not known to any site; scrapy explain tells why", file=sys.stderr
+        )
+        return ERROR
+    return code
 
 
 def never_crawled(config: Config, site: str) -> list[SiteConfig]:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 PREFIX = "FRESHCRAWL_"
 DAY = 86_400.0
 INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
-AT_LEAST_ONE = ("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs")
+AT_LEAST_ONE = (
+    *("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs"),
+    "versions_kept",
+)
 
 
 class ConfigError(ValueError):
@@ -89,6 +92,10 @@ class Config:
     """Folder of state and index; relative to ``scrapy.cfg``, absolute where there is none."""
     vector_retention_days: float = 90.0
     """Days that vectors are kept for reuse after their last chunk left the answers."""
+    version_retention_days: float = 90.0
+    """Days that an earlier version of a page is kept after it left the answers."""
+    versions_kept: int = 5
+    """Versions of a page that are kept for history and diff, the current one among them."""
     commanded: frozenset[str] = field(default=frozenset(), compare=False)
     """Fields that the command line gave: the table of a site does not replace them."""
 

@@ -51,17 +51,9 @@ def explain(
         ConfigError: it is not the URL of a page.
         StoreError: what the last run left cannot be used.
     """
-    table = state.site_table()
-    if table is None:
+    key = key_in(state, url)
+    if key is None:
         return None
-    try:
-        site = make_site(table, f"state of {state.name}")
-    except ConfigError as error:
-        raise StoreError(f"{error}; crawl the site again") from None
-    try:
-        key = url_key(url, site.rules)
-    except ValueError as error:
-        raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
     record = state.pages().get(key)
     if record is None:
         return None
@@ -77,6 +69,26 @@ def explain(
         "noise": noise_of(state.records, key, now, noise_expiry),
         "staged": staged and _staged(staged),
     }
+
+
+def key_in(state: SiteState, url: str) -> str | None:
+    """Return the key that a URL has by the rules of a site; None if no run of it has begun.
+
+    Raises:
+        ConfigError: it is not the URL of a page.
+        StoreError: what the last run left cannot be used.
+    """
+    table = state.site_table()
+    if table is None:
+        return None
+    try:
+        site = make_site(table, f"state of {state.name}")
+    except ConfigError as error:
+        raise StoreError(f"{error}; crawl the site again") from None
+    try:
+        return url_key(url, site.rules)
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
 
 
 def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
@@ -125,7 +137,7 @@ def _difference_words(difference: Mapping[str, Any], now: float) -> str:
 def _published(state: SiteState, key: str) -> dict[str, Any]:
     snapshot = state.corpus.snapshot()
     try:
-        page = snapshot.page(key)
+        page, rollback = snapshot.page(key), snapshot.rollback()
         kept = state.corpus.get_content(page.content) if page and page.content else None
         content = Content.read(kept) if kept else None
         return {
@@ -136,6 +148,7 @@ def _published(state: SiteState, key: str) -> dict[str, Any]:
             "chunks": sum(1 for _ in snapshot.chunks(key)),
             "left_out": len(content.left_out) if content else 0,
             "boilerplate": state.boilerplate().version,
+            "pinned": rollback.reason(state.name) if rollback and rollback.pinned else "",
         }
     finally:
         snapshot.close()
@@ -171,7 +184,9 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
     if page["etag"] or page["last_modified"]:
         lines.append(f"  ETag {page['etag'] or '-'}, Last-Modified {page['last_modified'] or '-'}")
     if page["staged"]:
-        lines.append(f"  {_waiting(page['site'], page['staged'])}")
+        lines.append(f"  {_waiting(page, page['staged'])}")
+    if page["pinned"]:
+        lines.append(f"  {page['pinned']}")
     return lines
 
 
@@ -238,11 +253,13 @@ def _interval(page: Mapping[str, Any]) -> str:
     return f"checked every {ago(page['interval_s'])}{why}"
 
 
-def _waiting(site: str, staged: Mapping[str, Any]) -> str:
+def _waiting(page: Mapping[str, Any], staged: Mapping[str, Any]) -> str:
     if staged["held"]:
         return (
             f"{WAITS}: {too_many(staged['held'])}; {staged['words']}. To let it and all others "
-            f"go: {release_command(site, [staged['held']])}"
+            f"go: {release_command(page['site'], [staged['held']])}"
         )
-    live = staged["status"] == Status.LIVE
-    return f"a later run publishes what was found: {'new text' if live else staged['words']}"
+    what = "new text" if staged["status"] == Status.LIVE else staged["words"]
+    if page["pinned"]:
+        return f"found and waiting: {what}"
+    return f"a later run publishes what was found: {what}"

@@ -9,6 +9,7 @@ from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
+from freshcrawl.rolled_back import catch_up, rows_of
 from freshcrawl.staging import Content, is_published, same_work
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from freshcrawl.core.blocks import Block
     from freshcrawl.core.boilerplate import Boilerplate
     from freshcrawl.core.report import RunReport
+    from freshcrawl.core.rollback import Rollback
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
@@ -45,16 +47,24 @@ class Ledger:
         self.boilerplate = state.boilerplate()
         self.generation = 0
         self.published: dict[str, Published] = {}
+        self.rollback: Rollback | None = None
+        """The last one, released or not."""
+        self.undone: dict[str, Published] = {}
+        """What was published until then, as long as that is kept."""
         self._load_published()
         self._recover(now)
+        catch_up(self, state)
 
     def _load_published(self) -> None:
         snapshot = self._state.corpus.snapshot()
         try:
             self.generation = snapshot.generation
             self.published = {page.key: page for page in snapshot.pages()}
+            self.rollback = snapshot.rollback()
         finally:
             snapshot.close()
+        if self.rollback is not None:
+            self.undone = rows_of(self._state.corpus, self.rollback.origin)
 
     def _recover(self, now: float) -> None:
         """Bring records in step with what is published, after a run that was cut off."""
@@ -100,6 +110,19 @@ class Ledger:
         for name, value in changes.items():
             setattr(self.pages[key], name, value)
         self._dirty.add(key)
+
+    def make_due(self, key: str, **changes: Any) -> None:
+        """Have a page asked for by the next run, without validators."""
+        self.set(key, next_due=0.0, **NO_VALIDATORS, **changes)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a rollback keeps runs from publishing."""
+        return self.rollback is not None and self.rollback.pinned
+
+    def brings_back(self, entry: Staged) -> bool:
+        """Tell whether staged work makes a page as it was before a rollback."""
+        return entry.key in self.undone and is_published(entry, self.undone[entry.key])
 
     def is_live(self, key: str) -> bool:
         """Tell whether a key is in the answers now."""

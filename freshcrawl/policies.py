@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.guards import GuardPolicy
 from freshcrawl.core.noise import NoiseRules
 from freshcrawl.core.schedule import SchedulePolicy
+from freshcrawl.core.versions import Retention
 
 if TYPE_CHECKING:
     from freshcrawl.config import Config
@@ -37,4 +38,14 @@ def guard_policy(config: Config) -> GuardPolicy:
         config.guard_changed_min,
         config.guard_confirm_runs,
         config.guard_confirm_hours * 3_600,
+    )
+
+
+def retention_policy(config: Config, now: float) -> Retention:
+    """Return what is kept of what left the answers."""
+    return Retention(
+        config.generations_kept,
+        now - config.vector_retention_days * 86_400,
+        config.versions_kept,
+        now - config.version_retention_days * 86_400,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.policies import retention_policy
 from freshcrawl.seams import Seam, reached
 from freshcrawl.staging import content_of, cut_anew, to_edit
 from freshcrawl.stores.base import StoreError
@@ -92,9 +93,11 @@ class Publisher:
         return result
 
     def tidy(self, now: float) -> None:
-        """Drop generations, vectors and index files past the retention, and what crashes left."""
-        unused_since = now - self._config.vector_retention_days * 86_400
-        kept = self._state.corpus.retain(self._config.generations_kept, unused_since)
+        """Drop what is past its retention: generations, versions of pages, vectors, index files.
+
+        And what crashes left of the latter.
+        """
+        kept = self._state.corpus.retain(retention_policy(self._config, now))
         reached(Seam.ROWS_DROPPED)
         self._state.index.retain(kept)
         reached(Seam.TIDIED)

@@ -68,6 +68,8 @@ class Run:
         self.ledger = Ledger(state, now)
         self.report.generation = self.ledger.generation
         self.report.first_crawl = not self.ledger.generation
+        if self.ledger.rollback is not None and self.ledger.pinned:
+            self.report.pinned = self.ledger.rollback.reason(site.name)
         self.sightings = Sightings(self.ledger, site, config, self.report, clock)
         self._recipes: dict[bool, str] = {}
         self.was_live = set(self.ledger.live_keys())

@@ -31,7 +31,7 @@ class RunPublishing:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._between = not run.dry_run
+        self._between = not (run.dry_run or run.ledger.pinned)
         self._task: asyncio.Task[None] | None = None
         self._working = threading.Lock()
         self._result: PublishResult | None = None

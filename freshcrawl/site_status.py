@@ -29,6 +29,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     try:
         generation = snapshot.generation
         info = snapshot.info() if generation else {}
+        rollback = snapshot.rollback()
     finally:
         snapshot.close()
     records = state.pages()
@@ -51,6 +52,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "held": len(held),
         "held_classes": sorted(set(held)),
         "held_reasons": reports[-1].held_reasons if held and reports else [],
+        "pinned": rollback.reason(state.name) if rollback and rollback.pinned else "",
         "chunks": info.get("chunks", 0),
         "model": info.get("model", ""),
         "generation": generation,
@@ -98,6 +100,7 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
         "held": 0,
         "held_classes": [],
         "held_reasons": [],
+        "pinned": "",
         "chunks": 0,
         "model": "",
         "generation": 0,

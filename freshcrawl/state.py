@@ -55,6 +55,16 @@ class SiteState:
         rows = ((key, self.records.get(f"page:{key}")) for key in keys)
         return {key: PageRecord.from_json(value) for key, value in rows if value is not None}
 
+    def page(self, key: str) -> PageRecord | None:
+        """Return the record of one page."""
+        row = self.records.get(f"page:{key}")
+        return PageRecord.from_json(row) if row else None
+
+    def staged_work(self, key: str) -> Staged | None:
+        """Return what waits to be published of one page, whole."""
+        row = self.records.get(f"staged:{key}")
+        return Staged.from_json({**row, **(self.records.get(f"work:{key}") or {})}) if row else None
+
     def staged(self) -> Iterator[Staged]:
         """Yield what waits to be published, by key, without chunks, blocks and body."""
         for _, value in self.records.items("staged:"):

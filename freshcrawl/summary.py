@@ -43,6 +43,7 @@ def run_outcome(run: Mapping[str, Any]) -> str:
         if stopped_early(run):
             word = "stopped early"
         word = f"{word}, {run['held']} held" if run["held"] else word
+        word = f"{word}, rolled back" if run["pinned"] else word
         word = f"dry run, nothing stored: {word}" if run["dry_run"] else word
     generation = f"generation {run['generation']}" if run["generation"] else "nothing published yet"
     if word in {"running", "killed"}:
@@ -122,7 +123,9 @@ def _saved(run: Mapping[str, Any]) -> str:
 def standing_lines(data: Mapping[str, Any], site: str) -> list[str]:
     """Return what is held, stale and always changing; ``data`` is a report or a site's status."""
     lines = []
-    if data["held"]:
+    if data["pinned"]:
+        lines.append(data["pinned"])
+    if data["held"] and (data["held_classes"] or not data["pinned"]):
         lines.append(f"{WAITS}: {_held(data, site)}")
     if data["stale"]:
         they = "it answers with its" if data["stale"] == 1 else "they answer with their"
@@ -137,7 +140,10 @@ def standing_lines(data: Mapping[str, Any], site: str) -> list[str]:
 
 
 def _held(data: Mapping[str, Any], site: str) -> str:
-    why = "; ".join(data["held_reasons"]) or "found by an earlier run"
+    why = (
+        "; ".join(r for r in data["held_reasons"] if r != data["pinned"])
+        or "found by an earlier run"
+    )
     if data.get("dry_run"):
         return why
     return (

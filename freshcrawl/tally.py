@@ -78,6 +78,8 @@ def release(run: Run) -> list[str]:
         hold = _holds(run, entry, tripped.get(kind))
         if not hold:
             free.append(key)
+            if ledger.pinned:
+                continue  # it waits all the same, and stays confirmed
             run.report.released += bool(entry.held)
         ledger.mark_held(key, (kind or entry.held) if hold else "")
     run.report.held = len(classes) - len(free)
@@ -86,6 +88,10 @@ def release(run: Run) -> list[str]:
     run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
     if run.report.held and not run.report.held_reasons:
         run.report.held_reasons = ["found by an earlier run, and not again by this one"]
+    if ledger.pinned:
+        run.report.held = len(ledger.staged)
+        run.report.held_reasons.append(run.report.pinned)
+        return []
     return sorted(free)
 
 
@@ -148,7 +154,13 @@ def _tripped(run: Run, count: Counter[str], policy: guards.GuardPolicy) -> dict[
 
 
 def _class_of(run: Run, entry: Staged, moves: int) -> str:
-    """Return the guard class; a page that moves alone to a live page of its own has none."""
+    """Return the guard class.
+
+    A page that moves alone to a live page of its own has none, nor has one that becomes again
+    what it was before a rollback.
+    """
+    if run.ledger.brings_back(entry):
+        return ""
     if (
         entry.status == Status.ALIAS
         and moves <= LONE_MOVES

@@ -47,10 +47,10 @@ LAYERS = (
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (
         *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),
-        *("staging", "state", "watch"),
+        *("rolled_back", "staging", "state", "watch"),
     ),
     ("ledger", "publishing", "render", "robots", "site_tables"),
-    ("sightings", "sites_file", "stored_sites"),
+    ("compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
     ("collapsing", "outcomes", "run_publishing", "seeds", "tally"),
@@ -63,14 +63,18 @@ LAYERS = (
     ("doctor",),
     ("answers", "site_status", "unknown_pages", "verify"),
     ("explanation",),
+    ("page_history",),
     ("cli",),
     ("asking",),
     ("commands",),
 )
 """All parts; each imports only what is in a layer above its own in this table."""
 RANKS = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
-ONLY_TYPES = {("accounts", "run"), ("noise", "run"), ("rescoping", "run")}
-"""What works on a Run, and is called by it or keeps what it knows."""
+ONLY_TYPES = {
+    *(("accounts", "run"), ("noise", "run"), ("rescoping", "run")),
+    *(("rolled_back", "ledger"), ("rolled_back", "state")),
+}
+"""What works on a Run or a Ledger, and is called by it or keeps what it knows."""
 
 
 def source_of(module: str) -> Path:

@@ -12,6 +12,8 @@ import pytest
 
 from freshcrawl.core.pages import Status
 from freshcrawl.core.published import Chunk, Edit, Published
+from freshcrawl.core.rollback import Rollback
+from freshcrawl.core.versions import Retention
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.memory import MemoryCorpus, MemoryCorpusData
@@ -85,6 +87,12 @@ def embed_and_publish(corpus: Corpus, *edits: Edit, at: float = 1000.0) -> int:
     return publish(corpus, *edits, at=at)
 
 
+def retain(
+    corpus: Corpus, generations: int, unused_since: float, versions: int = 1, left_since: float = 0
+) -> list[int]:
+    return corpus.retain(Retention(generations, unused_since, versions, left_since))
+
+
 def texts(corpus: Corpus) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     with closing(corpus.snapshot()) as snapshot:
@@ -112,7 +120,7 @@ def test_empty(corpus: Corpus) -> None:
         assert snapshot.page("a") is None
         assert snapshot.chunks_by_id([1]) == {}
         assert snapshot.published_at(0) == 0
-    assert corpus.retain(2, 0) == []
+    assert retain(corpus, 2, 0) == []
 
 
 def test_publish_and_read_back(corpus: Corpus) -> None:
@@ -298,7 +306,7 @@ def test_old_snapshot_stays_whole(corpus: Corpus) -> None:
     embed_and_publish(corpus, edit("a", "one"), edit("b", "two"))
     with closing(corpus.snapshot()) as old:
         embed_and_publish(corpus, edit("a", "three"), edit("b", status=Status.GONE), at=2000)
-        corpus.retain(1, 5000)
+        retain(corpus, 1, 5000)
         assert old.generation == 1
         assert [piece.text for piece in old.chunks()] == ["one", "two"]
         assert [each.status for each in old.pages()] == [Status.LIVE] * 2
@@ -347,13 +355,13 @@ def test_retain_keeps_the_newest_and_dates_of_what_stands(corpus: Corpus) -> Non
     embed_and_publish(corpus, edit("old", "stands"), edit("a", "text 0"), at=100)
     for number in range(1, 5):
         embed_and_publish(corpus, edit("a", f"text {number}", title=str(number)), at=100 + number)
-    assert corpus.retain(2, 0) == [4, 5]
-    assert corpus.retain(3, 0) == [4, 5]
+    assert retain(corpus, 2, 0) == [4, 5]
+    assert retain(corpus, 3, 0) == [4, 5]
     with closing(corpus.snapshot()) as snapshot:
         assert [each.from_gen for each in snapshot.pages()] == [5, 1]
         assert [snapshot.published_at(n) for n in range(1, 6)] == [100, 0, 0, 103, 104]
     assert texts(corpus) == {"a": ["text 4"], "old": ["stands"]}
-    assert corpus.retain(0, 0) == [5]
+    assert retain(corpus, 0, 0) == [5]
 
 
 def test_retain_drops_vectors_by_last_use(corpus: Corpus) -> None:
@@ -361,13 +369,13 @@ def test_retain_drops_vectors_by_last_use(corpus: Corpus) -> None:
     corpus.put_vectors(MODEL, {"d:staged": vector("d:staged")})
     embed_and_publish(corpus, edit("a", "two"), edit("b", status=Status.GONE), at=200)
     digests = ["d:one", "d:two", "d:both", "d:staged"]
-    corpus.retain(2, 1e9)
+    retain(corpus, 2, 1e9)
     assert corpus.missing_vectors(MODEL, digests) == set()  # generation 1 has them
-    corpus.retain(1, 200)
+    retain(corpus, 1, 200)
     assert corpus.missing_vectors(MODEL, digests) == set()  # used until 200
-    corpus.retain(1, 201)
+    retain(corpus, 1, 201)
     assert corpus.missing_vectors(MODEL, digests) == {"d:one"}
-    corpus.retain(1, 1e9)
+    retain(corpus, 1, 1e9)
     assert corpus.missing_vectors(MODEL, digests) == {"d:one"}
 
 
@@ -375,7 +383,7 @@ def test_retain_keeps_a_vector_that_is_staged_again(corpus: Corpus) -> None:
     embed_and_publish(corpus, edit("a", "one"), at=100)
     embed_and_publish(corpus, edit("a", "two"), at=200)
     corpus.put_vectors(MODEL, {"d:one": vector("d:one")})
-    corpus.retain(1, 1e9)
+    retain(corpus, 1, 1e9)
     assert publish(corpus, edit("a", "one"), at=300) == 3
 
 
@@ -384,9 +392,9 @@ def test_retain_drops_the_vectors_of_a_former_model(corpus: Corpus) -> None:
     embed_and_publish(corpus, *edits, at=100)
     put_all_vectors(corpus, edits, model="other")
     publish(corpus, model="other", at=200)
-    corpus.retain(2, 1e9)
+    retain(corpus, 2, 1e9)
     assert corpus.missing_vectors(MODEL, ["d:one"]) == set()
-    corpus.retain(1, 1e9)
+    retain(corpus, 1, 1e9)
     assert corpus.missing_vectors(MODEL, ["d:one"]) == {"d:one"}
     assert corpus.missing_vectors("other", ["d:one"]) == set()
 
@@ -396,8 +404,164 @@ def test_retain_drops_content_with_its_last_row(corpus: Corpus) -> None:
     publish(corpus, Edit(page("a", content="one")), Edit(page("b", content="again")))
     publish(corpus, Edit(page("a", content="two")), Edit(page("b", content="two")))
     corpus.put_content({"again": b"4"})
-    corpus.retain(2, 0)
+    retain(corpus, 2, 0)
     assert corpus.get_content("one") == b"1"
-    corpus.retain(1, 0)
+    retain(corpus, 1, 0)
     kept = {name: corpus.get_content(name) for name in ("one", "two", "staged", "again")}
     assert kept == {"one": None, "two": b"2", "staged": b"3", "again": b"4"}
+
+
+def test_older_generation_is_whole(corpus: Corpus) -> None:
+    first = [edit("a", "one", "two", content="x"), edit("b", "three"), edit("c", "four")]
+    embed_and_publish(corpus, *first, at=100)
+    embed_and_publish(corpus, edit("a", "two", "new"), edit("d", "five"), at=200)
+    embed_and_publish(corpus, Edit(page("b", status=Status.GONE)), edit("a", "new"), at=300)
+    with closing(corpus.snapshot(1)) as old:
+        assert (old.generation, old.generations()) == (1, [1, 2, 3])
+        info = {"published_at": 100, "run_id": "run", "model": MODEL, "dimension": DIMENSION}
+        assert old.info() == {**info, "pages": 3, "chunks": 4}
+        assert list(old.pages()) == [replace(each.page, from_gen=1) for each in first]
+        stored = [piece for each in first for piece in each.chunks]
+        assert list(old.chunks()) == stored
+        assert list(old.chunks("a")) == first[0].chunks
+        assert old.page("a") == replace(first[0].page, from_gen=1)
+        assert old.page("d") is None
+        assert old.chunks_by_id([piece.id for piece in stored]) == {p.id: p for p in stored}
+        vectors = dict(old.vectors())
+        assert {n: row.tolist() for n, row in vectors.items()} == {
+            piece.id: vector(piece.embed_digest).tolist() for piece in stored
+        }
+    with closing(corpus.snapshot(2)) as middle:
+        assert [piece.text for piece in middle.chunks()] == ["two", "new", "three", "four", "five"]
+    with closing(corpus.snapshot(3)) as current:
+        assert [piece.text for piece in current.chunks()] == ["new", "four", "five"]
+        assert current.generation == 3
+
+
+@pytest.mark.parametrize("generation", [0, 1, 4])
+def test_generation_that_is_not_kept_is_refused(corpus: Corpus, generation: int) -> None:
+    for number in range(3):
+        embed_and_publish(corpus, edit("a", f"text {number}"))
+    assert retain(corpus, 2, 0) == [2, 3]
+    with pytest.raises(StoreError, match=f"generation {generation} is not kept; kept: 2, 3"):
+        corpus.snapshot(generation)
+
+
+def test_withdrawn_page_has_no_row(corpus: Corpus) -> None:
+    embed_and_publish(corpus, edit("a", "one"), edit("b", "two"), at=100)
+    publication: dict[str, Any] = {"run_id": "r", "model": MODEL, "dimension": DIMENSION}
+    number = corpus.publish(
+        [], **publication, published_at=200, build=lambda snapshot: None, withdrawn={"b", "none"}
+    )
+    assert (number, texts(corpus)) == (2, {"a": ["one"]})
+    with closing(corpus.snapshot()) as snapshot:
+        assert [each.key for each in snapshot.pages()] == ["a"]
+        assert [(v.page.from_gen, v.to_gen, v.left_at) for v in snapshot.versions("b")] == [
+            (1, 2, 200)
+        ]
+
+
+def test_rollback_is_noted_with_the_switch(reopen: Opener) -> None:
+    first = reopen()
+    embed_and_publish(first, edit("a", "one"))
+    with closing(first.snapshot()) as snapshot:
+        assert snapshot.rollback() is None
+    noted = Rollback(2, of=1, before=1, origin=1, at=5.0)
+    publication: dict[str, Any] = {"run_id": "r", "model": MODEL, "dimension": DIMENSION}
+
+    def fail(snapshot: Snapshot) -> None:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        first.publish([], **publication, published_at=5, build=fail, rollback=noted)
+    with closing(first.snapshot()) as snapshot:
+        assert (snapshot.rollback(), snapshot.generation) == (None, 1)
+    built: list[int] = []
+    number = first.publish(
+        [],
+        **publication,
+        published_at=5,
+        build=lambda snapshot: built.append(snapshot.generation),
+        rollback=noted,
+    )
+    assert (number, built) == (2, [2])  # though nothing differs
+    first.close()
+    second = reopen()
+    with closing(second.snapshot()) as snapshot:
+        assert snapshot.rollback() == noted
+    second.release()
+    second.release()
+    with closing(second.snapshot()) as snapshot:
+        assert snapshot.rollback() == replace(noted, pinned=False)
+    second.close()
+
+
+def spans(corpus: Corpus, key: str) -> list[tuple[int, int | None, float, float]]:
+    with closing(corpus.snapshot()) as snapshot:
+        found = snapshot.versions(key)
+    return [(v.page.from_gen, v.to_gen, v.published_at, v.left_at) for v in found]
+
+
+def publish_versions(corpus: Corpus, number: int) -> None:
+    """Publish as many versions of a page, at 100, 200 and so on, and one of another page."""
+    for n in range(1, number + 1):
+        corpus.put_content({f"content {n}": str(n).encode()})
+        changed = [edit("a", f"text {n}", title=str(n), content=f"content {n}")]
+        others = [edit("stands", "for ever")] if n == 1 else []
+        embed_and_publish(corpus, *changed, *others, at=100.0 * n)
+
+
+def kept_content(corpus: Corpus, number: int) -> list[int]:
+    return [n for n in range(1, number + 1) if corpus.get_content(f"content {n}") is not None]
+
+
+def test_versions_newest_first(corpus: Corpus) -> None:
+    publish_versions(corpus, 3)
+    assert spans(corpus, "a") == [(3, None, 300, 0), (2, 3, 200, 300), (1, 2, 100, 200)]
+    assert spans(corpus, "stands") == [(1, None, 100, 0)]
+    assert spans(corpus, "none") == []
+
+
+def test_versions_outlive_their_chunks_up_to_a_number(corpus: Corpus) -> None:
+    publish_versions(corpus, 6)
+    assert retain(corpus, 1, 0, versions=3) == [6]
+    assert spans(corpus, "a") == [(6, None, 600, 0), (5, 6, 500, 600), (4, 5, 400, 500)]
+    assert kept_content(corpus, 6) == [4, 5, 6]
+    assert texts(corpus) == {"a": ["text 6"], "stands": ["for ever"]}
+    assert spans(corpus, "stands") == [(1, None, 100, 0)]  # its date stays known
+    with closing(corpus.snapshot()) as snapshot:
+        assert [snapshot.published_at(n) for n in range(1, 5)] == [100, 0, 0, 400]
+
+
+def test_versions_of_kept_generations_stay(corpus: Corpus) -> None:
+    publish_versions(corpus, 6)
+    retain(corpus, 4, 0, versions=1, left_since=1e9)
+    assert [span[0] for span in spans(corpus, "a")] == [6, 5, 4, 3]
+    assert kept_content(corpus, 6) == [3, 4, 5, 6]
+
+
+def test_versions_go_by_age(corpus: Corpus) -> None:
+    publish_versions(corpus, 6)
+    retain(corpus, 1, 0, versions=9, left_since=400)  # the third left at 400
+    assert [span[0] for span in spans(corpus, "a")] == [6, 5, 4, 3]
+    retain(corpus, 1, 0, versions=9, left_since=401)
+    assert [span[0] for span in spans(corpus, "a")] == [6, 5, 4]
+
+
+def test_lower_number_of_versions_counts_for_pages_that_do_not_change(corpus: Corpus) -> None:
+    publish_versions(corpus, 5)
+    retain(corpus, 1, 0, versions=4)
+    embed_and_publish(corpus, edit("other", "x"), at=900)
+    retain(corpus, 1, 0, versions=4)
+    assert len(spans(corpus, "a")) == 4
+    retain(corpus, 1, 0, versions=2)
+    assert len(spans(corpus, "a")) == 2
+
+
+def test_page_that_changes_at_every_run_takes_bounded_room(corpus: Corpus) -> None:
+    for n in range(1, 30):
+        corpus.put_content({f"content {n}": str(n).encode()})
+        embed_and_publish(corpus, edit("a", f"text {n}", content=f"content {n}"), at=100.0 * n)
+        retain(corpus, 3, 0, versions=4)
+        assert len(spans(corpus, "a")) <= 4
+    assert kept_content(corpus, 30) == [26, 27, 28, 29]

@@ -10,12 +10,14 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from freshcrawl.core.published import Chunk, Edit, Published
+from freshcrawl.core.versions import Retention
+from freshcrawl.stores import corpus_retention
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_tables import CHUNK_FIELDS, PAGE_FIELDS
@@ -118,7 +120,7 @@ def test_reader_does_not_write(path: Path) -> None:
         with pytest.raises(StoreError, match="reading only"):
             publish(reader, "one")
         with pytest.raises(StoreError, match="reading only"):
-            reader.retain(1, 0)
+            reader.retain(Retention(1))
 
 
 def test_opening_reading_and_closing_changes_no_byte(path: Path) -> None:
@@ -128,7 +130,7 @@ def test_opening_reading_and_closing_changes_no_byte(path: Path) -> None:
     with closing(SqliteCorpus(path)) as corpus:
         assert text_in(corpus) == "one"
         assert publish(corpus, "one", build=lambda snapshot: pytest.fail("built")) == 1
-        assert corpus.retain(3, 0.0) == [1]
+        assert corpus.retain(Retention(3)) == [1]
     assert hashlib.sha256(path.read_bytes()).digest() == before
 
 
@@ -201,6 +203,60 @@ def test_stored_forms(path: Path) -> None:
         assert conn.execute("SELECT length(data) < 100 FROM content").fetchone() == (1,)
 
 
+def test_retention_goes_on_after_a_kill_between_its_transactions(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_retention, "BATCH", 5)
+    with closing(SqliteCorpus(path)) as corpus:
+        for number in range(30):
+            publish(corpus, f"text {number}")
+        whole, steps = corpus_retention.drop_some, []
+
+        def cut_off(*args: Any) -> bool:
+            steps.append(args)
+            if len(steps) == 3:
+                raise OSError("killed")
+            return whole(*args)
+
+        monkeypatch.setattr(corpus_retention, "drop_some", cut_off)
+        with pytest.raises(OSError, match="killed"):
+            corpus.retain(Retention(1, 9.0, versions=2))
+        monkeypatch.setattr(corpus_retention, "drop_some", whole)
+        assert text_in(corpus) == "text 29"
+        assert corpus.retain(Retention(1, 9.0, versions=2)) == [30]
+        with closing(corpus.snapshot()) as snapshot:
+            assert [v.page.digest for v in snapshot.versions("page")] == ["text 29", "text 28"]
+    with closing(sqlite3.connect(path)) as conn:
+        for table, rows in (("chunks", 1), ("published", 2), ("vectors", 1), ("generations", 2)):
+            assert conn.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,)
+
+
+def test_file_of_an_earlier_release_gets_its_indexes_when_it_is_written_to(path: Path) -> None:
+    with closing(SqliteCorpus(path)) as corpus:
+        publish(corpus, "one")
+    names = "SELECT name FROM sqlite_master WHERE name LIKE 'published%' ORDER BY name"
+    with closing(sqlite3.connect(path)) as conn:
+        whole = conn.execute(names).fetchall()
+        for name in ("published_of_page", "published_from", "published_content"):
+            conn.execute(f"DROP INDEX {name}")
+        conn.commit()
+    with closing(SqliteCorpus(path, read_only=True)) as reader:
+        assert text_in(reader) == "one"
+    with closing(SqliteCorpus(path)) as corpus:
+        assert publish(corpus, "two") == 2
+        assert corpus.retain(Retention(2)) == [1, 2]
+    with closing(sqlite3.connect(path)) as conn:
+        assert conn.execute(names).fetchall() == whole
+
+
+def test_deleted_text_is_not_left_in_the_file(path: Path) -> None:
+    with closing(SqliteCorpus(path)) as corpus:
+        publish(corpus, "SECRET-" * 40)
+        publish(corpus, "two")
+        corpus.retain(Retention(1, 9.0, versions=1))
+    assert b"SECRET-SECRET-" not in path.read_bytes()
+
+
 def test_one_page_of_many_is_published_fast(path: Path) -> None:
     pages = [edit("text", f"page {number:04}", chunks=20) for number in range(1000)]
     digests = [chunk.embed_digest for page in pages for chunk in page.chunks]
@@ -217,7 +273,7 @@ def test_one_page_of_many_is_published_fast(path: Path) -> None:
         assert number == 1
         started = time.perf_counter()
         assert publish(corpus, "one more") == 2
-        assert corpus.retain(1, 2.0) == [2]
+        assert corpus.retain(Retention(1, 2.0)) == [2]
         assert time.perf_counter() - started < 0.5
         with closing(corpus.snapshot()) as snapshot:
             assert snapshot.info()["chunks"] == 20_001

@@ -165,6 +165,6 @@ def report_exit_code(report: RunReport) -> int:
     """Return the exit code that a finished run's report stands for."""
     if report.status != "ok":
         return cli.ERROR
-    if report.held:
+    if report.held or report.pinned:
         return cli.HELD
     return cli.INCOMPLETE if report.incomplete_reasons else cli.OK

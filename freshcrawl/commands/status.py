@@ -139,6 +139,6 @@ def check(site: dict[str, Any]) -> int:
         return cli.INCOMPLETE
     if run["status"] in {"failed", "killed"}:
         return cli.ERROR
-    if site["held"]:
+    if site["held"] or site["pinned"]:
         return cli.HELD
     return cli.INCOMPLETE if site["stale"] or run["incomplete_reasons"] else cli.OK

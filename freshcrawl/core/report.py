@@ -48,6 +48,8 @@ class RunReport(JsonRecord):
     held_reasons: list[str] = field(default_factory=list)
     held_classes: list[str] = field(default_factory=list)
     """Guards that hold them: removals, changes."""
+    pinned: str = ""
+    """Why nothing is published, if the site was rolled back and not released since."""
     error: str = ""
     discovered: int = 0
     """Keys that a source lists."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from freshcrawl.core.published import Chunk, Edit, Published
+    from freshcrawl.core.rollback import Rollback
+    from freshcrawl.core.versions import Retention, Version
 
     Matrix = npt.NDArray[np.float32]
 
@@ -69,6 +71,15 @@ class Snapshot(Protocol):
     def published_at(self, generation: int) -> float:
         """Return when a generation was published (epoch seconds), 0 if unknown."""
 
+    def generations(self) -> list[int]:
+        """Return the numbers of the generations that are kept whole, ascending."""
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the kept versions of a page, newest first, whatever the generation."""
+
+    def rollback(self) -> Rollback | None:
+        """Return the last rollback, released or not."""
+
     def close(self) -> None:
         """Release the snapshot."""
 
@@ -76,8 +87,12 @@ class Snapshot(Protocol):
 class Corpus(Protocol):
     """Published pages, chunks, vectors and content, by generation."""
 
-    def snapshot(self) -> Snapshot:
-        """Return the generation that is current now."""
+    def snapshot(self, generation: int | None = None) -> Snapshot:
+        """Return the generation that is current now, or an older one.
+
+        Raises:
+            StoreError: ``generation`` is not kept.
+        """
 
     def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
         """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
@@ -100,23 +115,29 @@ class Corpus(Protocol):
         dimension: int,
         published_at: float,
         build: Callable[[Snapshot], None],
+        withdrawn: Collection[str] = (),
+        rollback: Rollback | None = None,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current.
 
         ``build`` is called with the new generation before it is visible to
         anyone else (to write its index file); if it raises, nothing changed.
-        Rows and chunks equal to what stands are left as they are. Returns the
-        new generation's number.
+        Rows and chunks equal to what stands are left as they are. Pages of the keys
+        ``withdrawn`` have no row in it. Returns the new generation's number. A
+        ``rollback`` is noted with the switch, and makes a generation whatever it changes.
 
         Raises:
             StoreError: a live chunk has no vector of ``model``.
         """
 
-    def retain(self, generations: int, vectors_unused_since: float) -> list[int]:
-        """Drop what only older generations need; return the numbers still kept.
+    def release(self) -> None:
+        """Note durably that the last rollback is released."""
 
-        Keeps the newest ``generations``; vectors go when no kept chunk has
-        them and they were last used before ``vectors_unused_since``.
+    def retain(self, retention: Retention) -> list[int]:
+        """Drop what is past its retention; return the numbers of the generations still kept.
+
+        Chunks go with their last kept generation, and vectors when no kept chunk has them.
+        Rows of pages outlive that, with their content and the dates of their generations.
         """
 
     def close(self) -> None:

@@ -51,6 +51,7 @@ class BoundedSqliteDict:
         )
         self.select("PRAGMA synchronous=FULL")  # sqlitedict turns it off
         self.select(f"PRAGMA journal_size_limit={LOG_BYTES}")
+        self.select("PRAGMA secure_delete=ON")  # no deleted text in free pages
 
     def put(self, name: str, value: Mapping[str, Any]) -> None:
         """Queue a write; its failure surfaces at a later call, ``commit`` at the latest."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.stores import corpus_publish
+from freshcrawl.stores import corpus_history, corpus_publish, corpus_retention
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
-from freshcrawl.stores.corpus_tables import SCHEMA_VERSION, VERSION_QUERY, create_tables
+from freshcrawl.stores.corpus_tables import (
+    SCHEMA_VERSION,
+    VERSION_QUERY,
+    add_indexes,
+    create_tables,
+)
 from freshcrawl.stores.sqlitefile import (
     checkpoint,
     connect_checked,
@@ -21,10 +27,12 @@ from freshcrawl.stores.sqlitefile import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from freshcrawl.core.published import Edit
+    from freshcrawl.core.rollback import Rollback
+    from freshcrawl.core.versions import Retention
     from freshcrawl.stores.base import Snapshot
 
 _PUT_CONTENT = (
@@ -59,15 +67,19 @@ class SqliteCorpus:
                 self._writer = self._open_writer()
             self._open_reader()
 
-    def snapshot(self) -> SqliteSnapshot:
-        """Return the generation that is current now."""
+    def snapshot(self, generation: int | None = None) -> SqliteSnapshot:
+        """Return the generation that is current now, or an older one.
+
+        Raises:
+            StoreError: ``generation`` is not kept.
+        """
         with reported(self._path):
             conn = self._connect_reader()
             if conn is None:
                 conn = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
                 create_tables(conn)
             conn.execute("BEGIN")
-            return SqliteSnapshot(conn, owned=True)
+            return SqliteSnapshot(conn, owned=True, generation=generation)
 
     def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
         """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
@@ -116,6 +128,8 @@ class SqliteCorpus:
         dimension: int,
         published_at: float,
         build: Callable[[Snapshot], None],
+        withdrawn: Collection[str] = (),
+        rollback: Rollback | None = None,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current; see Corpus.
 
@@ -124,19 +138,32 @@ class SqliteCorpus:
         """
         with self._writing() as conn:
             publication = corpus_publish.Publication(conn, model, dimension, published_at)
-            if not publication.apply(edits, run_id):
+            if not publication.apply(edits, run_id, withdrawn, always=rollback is not None):
                 return publication.number - 1
+            if rollback is not None:
+                corpus_history.note_rollback(conn, rollback)
             build(SqliteSnapshot(conn, owned=False))
             return publication.number
 
-    def retain(self, generations: int, vectors_unused_since: float) -> list[int]:
-        """Drop what only older generations need; return the numbers still kept, ascending.
+    def release(self) -> None:
+        """Note durably that the last rollback is released."""
+        with self._writing() as conn:
+            rollback = corpus_history.last_rollback(conn)
+            if rollback is not None:
+                corpus_history.note_rollback(conn, replace(rollback, pinned=False))
 
-        Content goes with the last published row that names it. Vectors and
-        content that were put and not published since are never dropped.
+    def retain(self, retention: Retention) -> list[int]:
+        """Drop what is past its retention; return the numbers of the generations still kept.
+
+        In transactions of a bounded size: what a kill leaves is dropped by the next call.
+        Vectors and content that were put and not published since are never dropped.
         """
         with self._writing() as conn:
-            kept = corpus_publish.retain(conn, generations, vectors_unused_since)
+            kept = corpus_retention.leave_generations(conn, retention.generations)
+        more = bool(kept)
+        while more:
+            with self._writing() as conn:
+                more = corpus_retention.drop_some(conn, kept[0], retention)
         # Readers that stay open keep SQLite from doing so when the writer closes.
         with self._lock, reported(self._path):
             checkpoint(conn)
@@ -154,6 +181,7 @@ class SqliteCorpus:
         try:
             if not layout_version(conn, self._path, VERSION_QUERY, SCHEMA_VERSION):
                 create_tables(conn)
+            add_indexes(conn)
         except BaseException:
             conn.close()
             raise

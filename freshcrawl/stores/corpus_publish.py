@@ -52,8 +52,18 @@ class Publication:
         """Embed digests of the chunks closed."""
         self.number = self._current + 1
 
-    def apply(self, edits: Iterable[Edit], run_id: str) -> bool:
+    def apply(
+        self,
+        edits: Iterable[Edit],
+        run_id: str,
+        withdrawn: Iterable[str] = (),
+        *,
+        always: bool = False,
+    ) -> bool:
         """Write ``edits`` as generation ``number``; False if nothing differs.
+
+        Pages of the keys ``withdrawn`` lose their rows. ``always``: it is a generation
+        even if nothing differs.
 
         Raises:
             StoreError: a live chunk has no vector of the model.
@@ -62,9 +72,12 @@ class Publication:
             self._replace_page(edit.page)
             live = edit.page.status == Status.LIVE
             self._replace_chunks(edit.page.key, edit.chunks if live else [])
+        for key in withdrawn:
+            self._changed = self._close_page(key) or self._changed
+            self._replace_chunks(key, [])
         before = self._embedding_before()
         switched = bool(self._current) and before != self._embedding
-        if not (self._changed or switched):
+        if not (self._changed or switched or always):
             return False
         self._check_vectors(switched)
         self._mark_used(before[0], switched)
@@ -82,11 +95,12 @@ class Publication:
         if stands and stands[:-1] == row[:-1]:
             return
         self._changed = True
-        self._conn.execute(
-            "UPDATE published SET to_gen = ? WHERE key = ? AND to_gen IS NULL",
-            (self.number, page.key),
-        )
+        self._close_page(page.key)
         self._conn.execute("INSERT INTO published VALUES (?,?,?,?,?,?,?,?,?,?,NULL)", row)
+
+    def _close_page(self, key: str) -> bool:
+        close = "UPDATE published SET to_gen = ? WHERE key = ? AND to_gen IS NULL"
+        return self._conn.execute(close, (self.number, key)).rowcount > 0
 
     def _replace_chunks(self, key: str, chunks: Iterable[Chunk]) -> None:
         query = "SELECT * FROM open_chunks WHERE key = ?"
@@ -140,32 +154,3 @@ class Publication:
             " (SELECT count(*) FROM open_chunks), 1",
             (*row, Status.LIVE),
         )
-
-
-def retain(conn: sqlite3.Connection, generations: int, vectors_unused_since: float) -> list[int]:
-    """Drop what only generations before the newest ``generations`` need; see Corpus."""
-    newest = "SELECT generation FROM generations WHERE kept ORDER BY generation DESC LIMIT ?"
-    kept = sorted(number for (number,) in conn.execute(newest, (max(1, generations),)))
-    if kept:
-        _drop_rows(conn, kept[0])
-    conn.execute(
-        "DELETE FROM vectors WHERE used_at < ? AND NOT ("
-        " model IN (SELECT model FROM generations WHERE kept)"
-        " AND EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_digest = vectors.embed_digest))",
-        (vectors_unused_since,),
-    )
-    return kept
-
-
-def _drop_rows(conn: sqlite3.Connection, oldest: int) -> None:
-    conn.execute("DELETE FROM chunks WHERE to_gen <= ?", (oldest,))
-    if conn.execute("DELETE FROM published WHERE to_gen <= ?", (oldest,)).rowcount:
-        conn.execute(
-            "DELETE FROM content WHERE published AND digest NOT IN (SELECT content FROM published)"
-        )
-    # Pages of an older generation that still stand are dated by its row.
-    conn.execute("UPDATE generations SET kept = 0 WHERE generation < ? AND kept", (oldest,))
-    conn.execute(
-        "DELETE FROM generations WHERE NOT kept"
-        " AND generation NOT IN (SELECT from_gen FROM published)"
-    )

@@ -60,6 +60,13 @@ CREATE TABLE content (
 );
 """
 
+INDEXES = """
+CREATE INDEX IF NOT EXISTS published_of_page ON published (key, from_gen);
+CREATE INDEX IF NOT EXISTS published_from ON published (from_gen);
+CREATE INDEX IF NOT EXISTS published_content ON published (content);
+"""
+"""Later than the layout, which they do not change: files of before get them when written to."""
+
 # The columns of open_pages and open_chunks.
 PAGE_FIELDS = (
     "key",
@@ -80,7 +87,14 @@ _BATCH = 500
 
 def create_tables(conn: sqlite3.Connection) -> None:
     """Make all tables of a new file in one transaction."""
-    conn.executescript(f"BEGIN IMMEDIATE;{SCHEMA}COMMIT;")
+    conn.executescript(f"BEGIN IMMEDIATE;{SCHEMA}{INDEXES}COMMIT;")
+
+
+def add_indexes(conn: sqlite3.Connection) -> None:
+    """Give a file of an earlier release the indexes that came later, in one transaction."""
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = ?"
+    if not conn.execute(query, ("published_content",)).fetchone()[0]:
+        conn.executescript(f"BEGIN IMMEDIATE;{INDEXES}COMMIT;")
 
 
 def page_row(page: Published, generation: int) -> tuple[Any, ...]:

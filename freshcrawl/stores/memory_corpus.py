@@ -7,35 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import Status
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus_history import not_kept
+from freshcrawl.stores.memory_generation import (
+    Generation,
+    Versions,
+    drop_versions,
+    note_versions,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from freshcrawl.core.published import Chunk, Edit, Published
+    from freshcrawl.core.rollback import Rollback
+    from freshcrawl.core.versions import Retention, Version
     from freshcrawl.stores.base import Snapshot
-
-
-@dataclass
-class Generation:
-    """One published version; never changed once it is in a corpus."""
-
-    number: int = 0
-    run_id: str = ""
-    model: str = ""
-    dimension: int = 0
-    published_at: float = 0.0
-    pages: dict[str, Published] = field(default_factory=dict)
-    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
-    """Live chunks by key, in order."""
-
-    def all_chunks(self) -> Iterator[Chunk]:
-        """Yield live chunks by (key, ordinal)."""
-        for key in sorted(self.chunks):
-            yield from self.chunks[key]
-
-    def digests(self) -> set[str]:
-        """Return the embed digests of the live chunks."""
-        return {chunk.embed_digest for chunk in self.all_chunks()}
 
 
 @dataclass
@@ -50,6 +36,8 @@ class MemoryCorpusData:
     """When a vector last left the current generation."""
     content: dict[str, bytes] = field(default_factory=dict)
     published_content: set[str] = field(default_factory=set)
+    versions: Versions = field(default_factory=dict)
+    rollback: Rollback | None = None
 
 
 class MemorySnapshot:
@@ -57,6 +45,9 @@ class MemorySnapshot:
 
     def __init__(self, data: MemoryCorpusData, generation: Generation) -> None:
         self._of = generation
+        self._kept = [of.number for of in data.generations if of.number]
+        self._versions = {key: list(rows) for key, rows in data.versions.items()}
+        self._rollback = data.rollback
         self._times = {**data.times, generation.number: generation.published_at}
         self._vectors = {
             chunk.id: data.vectors[generation.model, chunk.embed_digest]
@@ -108,6 +99,18 @@ class MemorySnapshot:
         """Return when a generation was published (epoch seconds), 0 if unknown."""
         return self._times.get(generation, 0.0)
 
+    def generations(self) -> list[int]:
+        """Return the numbers of the generations that are kept whole, ascending."""
+        return list(self._kept)
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the kept versions of a page, newest first, whatever the generation."""
+        return [replace(row, page=replace(row.page)) for row in self._versions.get(key, ())]
+
+    def rollback(self) -> Rollback | None:
+        """Return the last rollback, released or not."""
+        return self._rollback and replace(self._rollback)
+
     def close(self) -> None:
         """Release the snapshot."""
         self._vectors.clear()
@@ -119,9 +122,17 @@ class MemoryCorpus:
     def __init__(self, data: MemoryCorpusData | None = None) -> None:
         self._data = MemoryCorpusData() if data is None else data
 
-    def snapshot(self) -> MemorySnapshot:
-        """Return the generation that is current now."""
-        return MemorySnapshot(self._data, self._data.generations[-1])
+    def snapshot(self, generation: int | None = None) -> MemorySnapshot:
+        """Return the generation that is current now, or an older one.
+
+        Raises:
+            StoreError: ``generation`` is not kept.
+        """
+        kept = {of.number: of for of in self._data.generations}
+        number = self._data.generations[-1].number if generation is None else generation
+        if number not in kept:
+            raise not_kept(number, [known for known in kept if known])
+        return MemorySnapshot(self._data, kept[number])
 
     def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
         """Keep ``embed digest -> float32 vector`` of a model."""
@@ -154,35 +165,43 @@ class MemoryCorpus:
         dimension: int,
         published_at: float,
         build: Callable[[Snapshot], None],
+        withdrawn: Collection[str] = (),
+        rollback: Rollback | None = None,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current; see Corpus."""
         before = self._data.generations[-1]
         after = Generation(before.number + 1, run_id, model, dimension, published_at)
-        after.pages, after.chunks = dict(before.pages), dict(before.chunks)
-        for edit in edits:
-            _apply(edit, before, after)
+        after.fill(before, edits, withdrawn)
         switched = before.number and (before.model, before.dimension) != (model, dimension)
-        if not switched and (before.pages, before.chunks) == (after.pages, after.chunks):
+        same = not switched and rollback is None
+        if same and (before.pages, before.chunks) == (after.pages, after.chunks):
             return before.number
         self._check_vectors(after)
         build(MemorySnapshot(self._data, after))
         self._make_current(before, after)
+        self._data.rollback = rollback or self._data.rollback
         return after.number
 
-    def retain(self, generations: int, vectors_unused_since: float) -> list[int]:
-        """Drop what only older generations need; return the numbers still kept, ascending."""
+    def release(self) -> None:
+        """Note that the last rollback is released."""
+        if self._data.rollback is not None:
+            self._data.rollback = replace(self._data.rollback, pinned=False)
+
+    def retain(self, retention: Retention) -> list[int]:
+        """Drop what is past its retention; return the numbers of the generations still kept."""
         data = self._data
-        kept = data.generations[-max(1, generations) :]
+        kept = data.generations[-max(1, retention.generations) :]
         data.generations[:] = kept
-        dated = {page.from_gen for of in kept for page in of.pages.values()}
+        drop_versions(data.versions, kept[0].number, retention)
+        rows = [version for versions in data.versions.values() for version in versions]
+        dated = {number for row in rows for number in (row.page.from_gen, row.to_gen)}
         dated.update(of.number for of in kept)
         data.times = {number: at for number, at in data.times.items() if number in dated}
         models, digests = {of.model for of in kept}, set().union(*(of.digests() for of in kept))
-        for name in [n for n, at in data.used_at.items() if at < vectors_unused_since]:
+        for name in [n for n, at in data.used_at.items() if at < retention.unused_since]:
             if not (name[0] in models and name[1] in digests):
                 del data.vectors[name], data.used_at[name]
-        named = {page.content for of in kept for page in of.pages.values()}
-        for digest in data.published_content - named:
+        for digest in data.published_content - {row.page.content for row in rows}:
             data.published_content.discard(digest)
             data.content.pop(digest, None)
         return [of.number for of in kept if of.number]
@@ -212,17 +231,6 @@ class MemoryCorpus:
         data.published_content.update(
             page.content for page in after.pages.values() if page.from_gen == after.number
         )
+        note_versions(data.versions, before, after)
         data.times[after.number] = after.published_at
         data.generations.append(after)
-
-
-def _apply(edit: Edit, before: Generation, after: Generation) -> None:
-    """Put one page into ``after``; what is equal stays the object of ``before``."""
-    key = edit.page.key
-    stands = before.pages.get(key)
-    page = replace(edit.page, from_gen=stands.from_gen if stands else after.number)
-    after.pages[key] = page if page == stands else replace(page, from_gen=after.number)
-    after.chunks.pop(key, None)
-    if edit.page.status == Status.LIVE and edit.chunks:
-        chunks = [replace(c, embed_text="", heading_path=list(c.heading_path)) for c in edit.chunks]
-        after.chunks[key] = sorted(chunks, key=lambda chunk: chunk.ordinal)

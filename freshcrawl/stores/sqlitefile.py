@@ -89,6 +89,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         conn.execute("PRAGMA journal_mode=WAL")
         conn.execute("PRAGMA synchronous=FULL")
         conn.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
+        conn.execute("PRAGMA secure_delete=ON")  # no deleted text in free pages
     except sqlite3.Error:
         conn.close()
         raise

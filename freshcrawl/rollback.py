@@ -1,0 +1,214 @@
+"""Going back: an earlier generation is published again, and stays until it is released."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.published import Edit
+from freshcrawl.core.report import iso
+from freshcrawl.core.rollback import Rollback, differing, release_command
+from freshcrawl.ledger import Ledger
+from freshcrawl.publishing import Publisher, gather_vectors
+from freshcrawl.seams import Seam, reached
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from freshcrawl.config import Config
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Embedder, Snapshot
+
+_MANIFEST = ("extractor", "chunker")
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """What a rollback did."""
+
+    site: str
+    generation: int
+    """The new generation, which equals ``of``."""
+    of: int
+    before: int
+    pages: int
+    chunks: int
+    differing: int
+    """Pages that are published otherwise than before, and so are due."""
+
+
+def generations(state: SiteState) -> dict[str, Any]:
+    """Return the kept generations of a site, newest first, and what it is pinned to."""
+    with closing(state.corpus.snapshot()) as current:
+        rollback, kept = current.rollback(), current.generations()
+        number = current.generation
+    rows = []
+    for generation in reversed(kept):
+        with closing(state.corpus.snapshot(generation)) as snapshot:
+            info = snapshot.info()
+        of = rollback.of if rollback and rollback.generation == generation else None
+        rows.append(
+            {
+                "generation": generation,
+                "published_at": iso(info["published_at"]),
+                "run_id": info["run_id"],
+                "pages": info["pages"],
+                "chunks": info["chunks"],
+                "current": generation == number,
+                "rolled_back_to": of,
+            }
+        )
+    pinned = rollback is not None and rollback.pinned
+    return {
+        "site": state.name,
+        "generation": number,
+        "pinned": rollback.of if rollback is not None and pinned else None,
+        "release": release_command(state.name) if pinned else "",
+        "generations": rows,
+    }
+
+
+def roll_back(
+    state: SiteState,
+    config: Config,
+    embedder: Callable[[], Embedder],
+    generation: int,
+    now: float,
+) -> RolledBack:
+    """Publish the pages and chunks of ``generation`` again, and pin them. Blocking.
+
+    Nothing is embedded. If the same rollback was cut off after its switch, it is completed.
+
+    Raises:
+        StoreError: it cannot be gone back to; the message says why.
+    """
+    ledger = Ledger(state, now)
+    done = ledger.rollback
+    if not (
+        done and done.pinned and done.of == generation and done.generation == ledger.generation
+    ):
+        done = _publish(state, ledger, embedder(), generation, now)
+        reached(Seam.SWITCHED)
+        before = ledger.published
+        ledger = Ledger(state, now)
+        changed = len(differing(before, ledger.published))
+    else:
+        changed = sum(page.from_gen == done.generation for page in ledger.published.values())
+    ledger.commit_records()
+    reached(Seam.RECORDS_COMMITTED)
+    Publisher(state, config, embedder).tidy(now)
+    with closing(state.corpus.snapshot()) as current:
+        info = current.info()
+    numbers = (done.generation, done.of, done.before)
+    return RolledBack(state.name, *numbers, info["pages"], info["chunks"], changed)
+
+
+def release(state: SiteState, now: float) -> int:
+    """Let runs publish again; return how many pages are due because of it.
+
+    These are the pages with staged work and those that differ from what was published before:
+    the next run asks for them first, and publishes what it finds, or what was found before.
+
+    Raises:
+        StoreError: the site is not rolled back.
+    """
+    ledger = Ledger(state, now)
+    rollback = ledger.rollback
+    if rollback is None or not rollback.pinned:
+        raise StoreError(f"{state.name} is not rolled back: there is nothing to release")
+    keys = {k for k, page in ledger.published.items() if page.from_gen == rollback.generation}
+    if ledger.undone:
+        keys |= differing(ledger.undone, ledger.published)
+    keys = (keys | ledger.staged.keys()) & ledger.pages.keys()
+    for key in keys:
+        ledger.make_due(key)
+    # Due before they are let go: a kill in between leaves the rollback, with pages due.
+    ledger.commit_records()
+    reached(Seam.RECORDS_COMMITTED)
+    state.corpus.release()
+    return len(keys)
+
+
+def _publish(
+    state: SiteState, ledger: Ledger, embedder: Embedder, generation: int, now: float
+) -> Rollback:
+    current = ledger.generation
+    if not current:
+        raise StoreError(f"{state.name} has published nothing yet")
+    if generation == current:
+        raise StoreError(f"generation {generation} of {state.name} is the current one")
+    last = ledger.rollback
+    origin = last.origin if last is not None and last.pinned else current
+    with closing(state.corpus.snapshot(generation)) as old:
+        info = old.info()
+        if info["model"] != embedder.model:
+            raise StoreError(
+                f"generation {generation} was made with the model {info['model']}, not with "
+                f"{embedder.model}: to go back to it, set FRESHCRAWL_EMBED_MODEL to that model"
+            )
+        _refuse_damaged(old, info)
+        edits = _edits(state, old, ledger)
+        manifest = _manifest(state, old, info)
+        rows = {page.key for page in old.pages()}
+    rollback = Rollback(current + 1, generation, current, origin, now)
+    state.corpus.publish(
+        edits,
+        run_id=f"rollback-to-{generation}",
+        model=info["model"],
+        dimension=info["dimension"],
+        published_at=now,
+        build=lambda snapshot: _write_index(state, snapshot, manifest),
+        withdrawn=ledger.published.keys() - rows,
+        rollback=rollback,
+    )
+    return rollback
+
+
+def _edits(state: SiteState, old: Snapshot, ledger: Ledger) -> list[Edit]:
+    """Return what makes the pages that are published now as they were."""
+    rows = {page.key: page for page in old.pages()}
+    changed = differing(rows, ledger.published) & rows.keys()
+    edits = {key: Edit(rows[key]) for key in changed}
+    with closing(state.corpus.snapshot()) as current:
+        for key, found in groupby(old.chunks(), key=attrgetter("key")):
+            chunks = list(found)
+            if key in edits or chunks != list(current.chunks(key)):
+                edits[key] = Edit(rows[key], chunks)
+    return list(edits.values())
+
+
+def _refuse_damaged(old: Snapshot, info: dict[str, Any]) -> None:
+    """Check that a generation is whole.
+
+    Raises:
+        StoreError: something of it is missing.
+    """
+    pages = sum(page.status == "live" for page in old.pages())
+    chunks, vectors = sum(1 for _ in old.chunks()), sum(1 for _ in old.vectors())
+    found = (pages, chunks, vectors)
+    if found != (info["pages"], info["chunks"], info["chunks"]):
+        raise StoreError(
+            f"generation {old.generation} is damaged: {pages} of {info['pages']} pages, {chunks} "
+            f"of {info['chunks']} passages and {vectors} vectors are there; choose another one"
+        )
+
+
+def _manifest(state: SiteState, old: Snapshot, info: dict[str, Any]) -> dict[str, Any]:
+    """Return what the new index file's manifest says, from that of the old one if it is there."""
+    try:
+        known = state.index.manifest(old.generation)
+    except (OSError, StoreError):
+        known = {}
+    made = {name: known[name] for name in _MANIFEST if name in known}
+    return {**made, "model": info["model"], "dimension": info["dimension"]}
+
+
+def _write_index(state: SiteState, snapshot: Snapshot, manifest: dict[str, Any]) -> None:
+    reached(Seam.ROWS_WRITTEN)
+    ids, matrix = gather_vectors(snapshot)
+    of = {**manifest, "generation": snapshot.generation}
+    state.index.write(snapshot.generation, ids, matrix, of)

@@ -1,0 +1,55 @@
+"""What the SQLite corpus knows of earlier generations: which are kept, versions, the rollback."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from freshcrawl.core.rollback import Rollback
+from freshcrawl.core.versions import Version
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus_tables import PAGE_FIELDS, read_page
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+_VERSIONS = (
+    f"SELECT {', '.join(f'p.{name}' for name in PAGE_FIELDS)}, p.to_gen,"
+    " ifnull(entered.published_at, 0.0), ifnull(closed.published_at, 0.0) FROM published AS p"
+    " LEFT JOIN generations AS entered ON entered.generation = p.from_gen"
+    " LEFT JOIN generations AS closed ON closed.generation = p.to_gen"
+    " WHERE p.key = ? ORDER BY p.from_gen DESC"
+)
+
+
+def kept_generations(conn: sqlite3.Connection) -> list[int]:
+    """Return the numbers of the generations that are kept whole, ascending."""
+    query = "SELECT generation FROM generations WHERE kept ORDER BY generation"
+    return [number for (number,) in conn.execute(query)]
+
+
+def not_kept(generation: int, kept: Sequence[int]) -> StoreError:
+    """Return the error for a generation that is not kept."""
+    known = ", ".join(map(str, kept)) or "none"
+    return StoreError(f"generation {generation} is not kept; kept: {known}")
+
+
+def versions_of(conn: sqlite3.Connection, key: str) -> list[Version]:
+    """Return the kept versions of a page, newest first."""
+    return [
+        Version(read_page(row), to_gen, published_at, left_at)
+        for *row, to_gen, published_at, left_at in conn.execute(_VERSIONS, (key,))
+    ]
+
+
+def note_rollback(conn: sqlite3.Connection, rollback: Rollback) -> None:
+    """Keep the last rollback, inside the caller's transaction."""
+    row = json.dumps(rollback.to_json())
+    conn.execute("INSERT OR REPLACE INTO meta VALUES ('rollback', ?)", (row,))
+
+
+def last_rollback(conn: sqlite3.Connection) -> Rollback | None:
+    """Return the last rollback, released or not."""
+    row = conn.execute("SELECT value FROM meta WHERE name = 'rollback'").fetchone()
+    return Rollback.from_json(json.loads(row[0])) if row else None
