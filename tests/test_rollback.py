@@ -18,15 +18,20 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.commands.rollback import Command
+from freshcrawl.commands.status import check
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.pages import Status
 from freshcrawl.core.report import iso
+from freshcrawl.core.schedule import SchedulePolicy
+from freshcrawl.explanation import explain, page_lines
 from freshcrawl.ledger import Ledger
 from freshcrawl.rollback import RolledBack, generations, release, roll_back
 from freshcrawl.seams import Seam, listening
+from freshcrawl.site_status import site_status
 from freshcrawl.state import SiteState, make_embedder, open_for_reading, open_for_writing
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
+from freshcrawl.summary import standing_lines
 from tests.support import held_site
 from tests.support.held_site import last_run
 from tests.support.origin import Answer, Origin, page
@@ -158,10 +163,14 @@ def test_back_and_forth(copied: Crawled, tmp_path: Path) -> None:
     assert report.pinned in report.held_reasons
     assert f"scrapy rollback --release --site {copied.site}" in report.pinned
     assert (report.generation, report.chunks_embedded) == (3, 0)
-    checked = scrapy("status", "--check", state=state)
-    assert checked.returncode == 3
-    assert report.pinned in checked.stdout
-    assert "found and waiting" in scrapy("explain", f"{origin.url}p1", state=state).stdout
+    with closing(open_for_reading(config_of(copied), copied.site)) as reader:
+        status = site_status(reader, NOW, SchedulePolicy())
+        explained = explain(reader, f"{origin.url}p1", NOW, SchedulePolicy())
+    assert status["pinned"] == report.pinned
+    assert check(status) == cli.HELD
+    assert report.pinned in standing_lines(status, copied.site)
+    assert explained is not None
+    assert "  found and waiting: new text" in page_lines(explained, NOW)
 
     # More changes meanwhile: a page that goes back to what is published, and one that does not.
     origin["/p1"] = page("Page 1", words(1))
@@ -176,7 +185,8 @@ def test_back_and_forth(copied: Crawled, tmp_path: Path) -> None:
     crawl(origin, tmp_path / "fresh")
     assert exported(state) == exported(tmp_path / "fresh")
     assert last_run(state).pinned == ""
-    assert scrapy("status", "--check", state=state).returncode == 0
+    with closing(open_for_reading(config_of(copied), copied.site)) as reader:
+        assert check(site_status(reader, NOW, SchedulePolicy())) == cli.OK
 
 
 def test_what_was_staged_is_published_though_the_site_does_not_answer(copied: Crawled) -> None:
@@ -369,10 +379,48 @@ def test_listing(copied: Crawled) -> None:
     assert done.returncode == 0
     assert "generation 3: " in done.stdout
     assert "(current, generation 1 again, pinned)" in done.stdout
-    told = json.loads(scrapy("rollback", "--json", state=copied.state).stdout)["sites"]
-    assert [row["generation"] for row in told[0]["generations"]] == [3, 2, 1]
-    assert told[0]["generations"][0]["published_at"] == iso(NOW)
-    assert told[0]["pinned"] == 1
+    with closing(open_for_reading(config_of(copied), copied.site)) as state:
+        told = generations(state)
+    assert [row["generation"] for row in told["generations"]] == [3, 2, 1]
+    assert told["generations"][0]["published_at"] == iso(NOW)
+    assert told["pinned"] == 1
+
+
+def plain(title: str, words: str, footer: str) -> str:
+    """Return a page without a main element."""
+    return (
+        f"<html><head><title>{title}</title></head><body><p>Menu of the works</p>"
+        f"<h1>{title}</h1><p>{words}</p><p>{footer}</p></body></html>"
+    )
+
+
+@pytest.mark.nightly
+def test_site_whose_boilerplate_is_another_by_then(state: Path, tmp_path: Path) -> None:
+    """Pages are parted by a list that the generation gone back to did not have."""
+
+    def deploy(footer: str, first: int = 0) -> None:
+        for number, path in enumerate(PATHS[first:], first):
+            origin[path] = plain(f"Page {number}", words(number), footer)
+
+    with Origin() as origin:
+        origin.serve_sitemap(*PATHS)
+        deploy("Printed in the first year")
+        crawl(origin, state)
+        before = exported(state)
+        deploy("Printed in the second year, on other paper")
+        for _ in range(2):
+            crawl(origin, state, "-a", "full=1")
+        scrapy("rollback", "1", state=state)
+        assert exported(state) == before
+        crawl(origin, state, code=3)
+        deploy("Printed in the third year", first=3)
+        crawl(origin, state, "-a", "full=1", code=3)
+        assert exported(state) == before
+        scrapy("rollback", "--release", state=state)
+        for _ in range(2):
+            crawl(origin, state)
+        crawl(origin, tmp_path / "fresh")
+        assert exported(state) == exported(tmp_path / "fresh")
 
 
 @pytest.mark.parametrize("args", [["x"], ["1", "2"], ["1", "--release"], ["-3"], ["³"]])

@@ -147,6 +147,15 @@ def test_nothing_is_let_go_while_pinned_and_marks_of_guards_stay(bench: Bench) -
     assert {entry.held for entry in run.ledger.staged.values()} == {"changes"}
 
 
+def test_work_that_no_guard_holds_waits_too(bench: Bench) -> None:
+    go_back(bench)
+    run = bench.run()
+    stage(run, [text(name) for name in NAMES[:2]])
+    assert tally.release(run) == []
+    assert (run.report.held, run.report.held_classes) == (2, [])
+    assert run.report.held_reasons == [run.report.pinned]
+
+
 def test_way_back_to_what_was_there_before_trips_no_guard(bench: Bench) -> None:
     publish(bench, *(edit(name, "third") for name in NAMES[:25]))
     go_back(bench)
@@ -183,6 +192,8 @@ def test_no_publish_in_between_while_pinned(bench: Bench) -> None:
 
 
 def test_release_makes_due_what_waits_and_what_still_differs(bench: Bench) -> None:
+    publish(bench, edit("later", "x"))
+    bench.run().commit()
     go_back(bench)
     run = bench.run()
     for key in run.due_keys():
@@ -190,8 +201,8 @@ def test_release_makes_due_what_waits_and_what_still_differs(bench: Bench) -> No
     stage(run, [text(NAMES[20])])
     commit(run)
     assert bench.run().due_keys() == []
-    assert release(bench.state, bench.clock.time) == 11
-    assert bench.run().due_keys() == sorted(map(key_of, [*NAMES[:10], NAMES[20]]))
+    assert release(bench.state, bench.clock.time) == 12
+    assert bench.run().due_keys() == sorted(map(key_of, [*NAMES[:10], NAMES[20], "later"]))
     assert not bench.run().ledger.pinned
 
 

@@ -459,6 +459,9 @@ def test_withdrawn_page_has_no_row(corpus: Corpus) -> None:
         assert [(v.page.from_gen, v.to_gen, v.left_at) for v in snapshot.versions("b")] == [
             (1, 2, 200)
         ]
+    embed_and_publish(corpus, edit("a", "three"), at=300)
+    retain(corpus, 1, 0, versions=2)
+    assert spans(corpus, "b") == [(1, 2, 100, 200)]  # the date at which it left stays known
 
 
 def test_rollback_is_noted_with_the_switch(reopen: Opener) -> None:
