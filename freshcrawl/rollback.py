@@ -142,7 +142,8 @@ def _publish(
     if generation == current:
         raise StoreError(f"generation {generation} of {state.name} is the current one")
     last = ledger.rollback
-    origin = last.origin if last is not None and last.pinned else current
+    in_a_row = last is not None and (last.pinned or last.generation == current)
+    origin = last.origin if last is not None and in_a_row else current
     with closing(state.corpus.snapshot(generation)) as old:
         info = old.info()
         if info["model"] != embedder.model:

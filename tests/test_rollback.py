@@ -289,8 +289,8 @@ def test_killed_process(copied: Crawled) -> None:
 
 
 def test_back_again_before_the_release(copied: Crawled) -> None:
-    go_back(copied, 1)
-    done = go_back(copied, 2)
+    go_back(copied, 1, generations_kept=9)
+    done = go_back(copied, 2, generations_kept=9)
     assert (done.generation, done.of, done.before) == (4, 2, 3)
     assert exported(copied.state) == copied.rows[2]
     with closing(opened(copied)) as state:
@@ -300,6 +300,11 @@ def test_back_again_before_the_release(copied: Crawled) -> None:
         assert ledger.rollback.origin == 2
         release(state, NOW)
         assert generations(state)["pinned"] is None
+    go_back(copied, 3, generations_kept=9)  # nothing was published in between
+    with closing(opened(copied)) as state:
+        again = Ledger(state, NOW).rollback
+        assert again is not None
+        assert (again.of, again.before, again.origin) == (3, 4, 2)
 
 
 def test_published_rows_equal_those_of_the_generation(copied: Crawled) -> None:

@@ -68,6 +68,8 @@ class Command(ScrapyCommand):
             cli.print_json({"sites": sites})
         for site in [] if opts.json else sites:
             print("\n".join(_lines(site, now)))
+        if not (sites or opts.json) and code == cli.OK:
+            print(f"no site yet in {config.state_path()}")
         return code
 
     def _roll_back(self, opts: argparse.Namespace) -> int:
