@@ -50,12 +50,12 @@ def writing_commands() -> set[str]:
     opening = {module for module in MODULES if OPENS in names_in(tree_of(module))}
     # All commands import this one: what counts is which of its functions they call.
     cli = [node for node in tree_of(SHARED).body if isinstance(node, ast.FunctionDef)]
-    helpers = {function.name for function in cli if OPENS in names_in(function)}
+    openers = {function.name for function in cli if OPENS in names_in(function)}
     return {
         module.removeprefix(COMMANDS)
         for module in MODULES
         if module.startswith(COMMANDS)
-        and (needed_by(module) & opening or names_in(tree_of(module)) & helpers)
+        and (needed_by(module) & opening or names_in(tree_of(module)) & openers)
     }
 
 
