@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 WRITERS: dict[str, tuple[str, ...]] = {
     "crawl": ("crawl", "docs", "-a", "site={site}"),
     "reindex": ("reindex", "--site", "{site}"),
+    "rollback": ("rollback", "1", "--site", "{site}"),
+    "verify": ("verify", "--repair", "--site", "{site}"),
+    "compact": ("compact", "--site", "{site}"),
 }
 """How each command that writes is called for one site."""
 READERS = {"doctor"}

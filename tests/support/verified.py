@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.answers import export_rows, search
 from freshcrawl.config import Config
+from freshcrawl.reader import SiteReader
 from freshcrawl.state import open_for_reading, open_for_writing
 from freshcrawl.verify import damages, verify_folder
 from freshcrawl.verify.repair import Healed, Repair
@@ -91,9 +92,9 @@ class Site:
 
     def answers(self) -> list[tuple[str, float]]:
         """Return the best answers to a question."""
-        state = open_for_reading(self.config(), self.name)
+        reader = SiteReader(self.config(), self.name)
         try:
-            hits = search([state], MODEL, QUESTION, 5, now=0.0, max_ages={self.name: 1e9})
+            hits = search([reader], MODEL, QUESTION, 5, now=0.0, max_ages={self.name: 1e9})
         finally:
-            state.close()
+            reader.close()
         return [(hit.text, hit.score) for hit in hits]
