@@ -15,6 +15,7 @@ from freshcrawl.config import Config, ConfigError
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import SiteState, open_for_reading, open_for_writing, site_names
 from freshcrawl.stored_sites import stored_site
+from freshcrawl.stores.advice import in_one_line
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import LockedError
 
@@ -79,7 +80,7 @@ def guarded(work: Callable[[], int]) -> int:
         return OK
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (StoreError, OSError, sqlite3.DatabaseError) as error:
+    except (StoreError, OSError, MemoryError, sqlite3.DatabaseError) as error:
         return report_error(error)
 
 
@@ -99,10 +100,7 @@ def worst(codes: Iterable[int]) -> int:
 
 def report_error(error: BaseException) -> int:
     """Print an error as one line; return its exit code."""
-    if isinstance(error, OSError) and error.filename:
-        print(f"freshcrawl: {error.filename}: {error.strerror}", file=sys.stderr)
-    else:
-        print(f"freshcrawl: {error}", file=sys.stderr)
+    print(f"freshcrawl: {in_one_line(error)}", file=sys.stderr)
     if isinstance(error, ConfigError):
         return USAGE
     return LOCKED if isinstance(error, LockedError) else ERROR

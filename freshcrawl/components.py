@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DropItem, NotConfigured
 
 from freshcrawl.extensions import get_extension
 
@@ -46,3 +46,12 @@ class RunComponent:
             NotConfigured: the run extension is not enabled.
         """
         return cls(run_of(crawler))
+
+    def drop_if_fatal(self, error: Exception) -> None:
+        """Have no page answer for what is wrong with this machine.
+
+        Raises:
+            DropItem: the error ends the run; the page stays as it was.
+        """
+        if self.run.ends_for(error):
+            raise DropItem("the run ends", log_level="DEBUG")

@@ -130,6 +130,8 @@ class Discovery:
         try:
             requests = await self._taken(response, url, depth, known)
         except Exception as error:
+            if self._run.ends_for(error):
+                return
             logger.exception("%(url)s could not be read", {"url": url})
             self._fail(url, repr(error))
             requests = []

@@ -20,12 +20,14 @@ from freshcrawl.run_publishing import RunPublishing
 from freshcrawl.seams import Seam, reached
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
 from freshcrawl.stopping import drop_waiting, engine_of
+from freshcrawl.stores.advice import in_one_line
 from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import run_summary
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +52,8 @@ class RunExtension:
         self._crawler = crawler
         self._config = config
         self._since_commit = 0
-        self._store_error = ""
+        self._fatal: Exception | None = None
+        """What keeps the run from ending well."""
         self._opened = False
         self._finished = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
@@ -64,6 +67,7 @@ class RunExtension:
         try:
             full = bool(getattr(spider, "full", False))
             self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
+            self.run.on_fatal = self._end_for
             self._publishing = RunPublishing(self.run)
         except BaseException:
             self._state.close()
@@ -86,6 +90,8 @@ class RunExtension:
         connect = crawler.signals.connect
         connect(extension.spider_opened, signals.spider_opened)
         connect(extension.item_scraped, signals.item_scraped)
+        connect(extension.item_error, signals.item_error)
+        connect(extension.spider_error, signals.spider_error)
         connect(extension.spider_closed, signals.spider_closed)
         connect(extension.engine_stopped, signals.engine_stopped)
         return extension
@@ -103,16 +109,28 @@ class RunExtension:
             self._commit()
             self._publishing.publish_if_grown()
 
+    def item_error(self, failure: Failure) -> None:
+        """End the run if a page could not be processed for want of memory, space or the like."""
+        self.run.ends_for(failure.value)
+
+    def spider_error(self, failure: Failure) -> None:
+        """The same for the answer to a request."""
+        self.run.ends_for(failure.value)
+
     def _commit(self) -> None:
         """Commit; a store that fails ends the crawl, which could keep nothing any more."""
         try:
             self.run.commit()
-        except StoreError as error:
-            if not self._store_error:
-                self._store_error = str(error)
-                logger.error("%(error)s", {"error": error})
-                closing = self._crawler.engine.close_spider_async(reason=FAILED)
-                self._closing = asyncio.ensure_future(closing)
+        except (StoreError, OSError, MemoryError) as error:
+            self._end_for(error)
+
+    def _end_for(self, error: Exception) -> None:
+        if self._fatal is None:
+            self._fatal = error
+            logger.error("%(error)s", {"error": in_one_line(error)})
+            self.stop_soon()
+            closing = self._crawler.engine.close_spider_async(reason=FAILED)
+            self._closing = asyncio.ensure_future(closing)
 
     def stop_soon(self) -> int:
         """Prepare for the end that a signal asks for; return how many requests are under way."""
@@ -207,23 +225,27 @@ class RunExtension:
         logger.info("%(summary)s", {"summary": "\n".join(lines)})
 
     def _check_store(self) -> None:
-        if self._store_error:
-            raise StoreError(self._store_error)
+        if self._fatal is not None:
+            raise self._fatal
 
     def _fail(self, error: Exception) -> None:
         """Note that the run failed: in its report, and there durably if that can be done."""
         what = "the run could not be finished; what is published stays"
-        log_failure(logger, f"{self.run.site.name}: {what}", error)
+        if error is self._fatal:  # it was logged when it happened
+            logger.error("%(site)s: %(what)s", {"site": self.run.site.name, "what": what})
+        else:
+            log_failure(logger, f"{self.run.site.name}: {what}", error)
         self._record(error)
 
     def _record(self, error: BaseException) -> None:
         self.run.report.status = "failed"
-        self.run.report.error = str(error) or type(error).__name__
+        self.run.report.error = in_one_line(error)
         try:
             self.run.finish("failed")
             self.run.commit()
         except Exception as second:
-            log_failure(logger, "the failure could not be recorded", second)
+            if str(second) != str(error):  # a store's failure is final: it would be said twice
+                log_failure(logger, "the failure could not be recorded", second)
 
     def _count_bytes(self) -> None:
         stats = self._crawler.stats

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
+from freshcrawl.stores.advice import in_one_line, is_resource
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ USER_INFO = re.compile(r"(?<=//)[^/\s@]*@|\b[^/\s:@]+:[^/\s@]+@(?=[\w.-])")
 NO_DRIVER = "start() must be awaited before launch"
 """What scrapy-playwright says of each page once Playwright's driver has failed to start."""
 MAX_DETAIL = 150
+NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 def in_words(error: BaseException | None) -> str:
@@ -81,9 +85,27 @@ def without_passwords(text: str) -> str:
 
 
 def log_failure(logger: logging.Logger, what: str, error: Exception) -> None:
-    """Log an error: one line for a store's, which says what to do; others with a traceback."""
-    unknown = not isinstance(error, (StoreError, OSError))
-    logger.error("%(what)s: %(error)s", {"what": what, "error": error}, exc_info=unknown)
+    """Log an error: one line if it says what to do, as a store's does; else with a traceback."""
+    unknown = not isinstance(error, (StoreError, OSError, MemoryError))
+    told = in_one_line(error)
+    logger.error("%(what)s: %(error)s", {"what": what, "error": told}, exc_info=unknown)
+
+
+def fatal_of(error: BaseException | None) -> Exception | None:
+    """Return what of an error and its causes ends a run: a store's, or a want of this machine's.
+
+    Memory, descriptors or space that are missing say nothing of the page at which they were.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, (StoreError, MemoryError)) or is_resource(error):
+            return error if isinstance(error, Exception) else None
+        number = getattr(error, "osError", None)  # Twisted's, of a connection
+        if number in NO_DESCRIPTORS:
+            return OSError(number, os.strerror(number))
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _name(error: BaseException | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.rolled_back import catch_up, rows_of
 from freshcrawl.staging import Content, is_published, same_work
+from freshcrawl.stores.base import DamagedContent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from freshcrawl.core.rollback import Rollback
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
+
+logger = logging.getLogger(__name__)
 
 RUNS_KEPT = 50
 HELD_RUNS_KEPT = 20
@@ -148,9 +152,16 @@ class Ledger:
         return content.shown_blocks() if content else None
 
     def published_content(self, key: str) -> Content | None:
-        """Return what is kept of a page as published, None if nothing. Any thread may call."""
+        """Return what is kept of a page as published, None if nothing can be read.
+
+        Any thread may call.
+        """
         page = self.published[key]
-        content = self._state.corpus.get_content(page.content) if page.content else None
+        try:
+            content = self._state.corpus.get_content(page.content) if page.content else None
+        except DamagedContent as error:
+            logger.warning("%(key)s: %(error)s", {"key": key, "error": error})
+            return None
         return Content.read(content) if content else None
 
     def is_older(self, key: str, made_by: str) -> bool:

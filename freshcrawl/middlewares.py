@@ -26,6 +26,10 @@ class NotDue(IgnoreRequest):
 class FreshnessMiddleware(RunComponent):
     """The authority on due-ness and validators. It only reads state."""
 
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """End the run if this machine could not ask, for want of descriptors or memory."""
+        self.run.ends_for(exception)
+
     def process_request(self, request: Request) -> None:
         """Drop a page request that is not due; put this URL's validators on one that is."""
         key = request.meta.get(KEY)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Request, Response, TextResponse
 
 from freshcrawl.core.urls import normalize_url
@@ -55,6 +55,8 @@ class PageAnswers:
         try:
             return self._read(response)
         except Exception as error:
+            if self._run.ends_for(error):
+                raise CloseSpider("store_error") from None
             # Without an item the page would be fetched again by every run, and nobody told.
             logger.exception("%(url)s could not be read", {"url": response.url})
             item = self._item(response, Outcome.FAILED)

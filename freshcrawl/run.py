@@ -12,6 +12,7 @@ from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
 from freshcrawl.core.schedule import is_due, reschedule
+from freshcrawl.failures import fatal_of
 from freshcrawl.ledger import Ledger
 from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.progress import Snapshot
@@ -22,6 +23,8 @@ from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
     from freshcrawl.core.published import Staged
@@ -81,6 +84,8 @@ class Run:
         """Pages to be asked for in this run, as far as is known."""
         self.concluded = 0
         """Those whose outcome is recorded."""
+        self.on_fatal: Callable[[Exception], None] = lambda error: None
+        """Called with what ends the run as failed."""
         self.stopping = False
         """Asked to stop: a request that fails now says nothing of its page."""
         self.rejections: dict[str, str] = {}
@@ -257,6 +262,13 @@ class Run:
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules
         self.report.finished_at = self.now
+
+    def ends_for(self, error: BaseException | None) -> bool:
+        """Tell whether an error is this machine's, not a page's: it ends the run as failed."""
+        fatal = fatal_of(error)
+        if fatal is not None:
+            self.on_fatal(fatal)
+        return fatal is not None
 
     def commit(self) -> None:
         """Make progress durable; a dry run keeps nothing."""

@@ -129,6 +129,6 @@ class RunPublishing:
         with self._working:
             try:
                 self._run.publisher.tidy(self._run.now)
-            except (StoreError, OSError) as error:
+            except (StoreError, OSError, MemoryError) as error:
                 # Only room is lost, until the next publish.
                 log_failure(logger, "old generations could not be dropped", error)

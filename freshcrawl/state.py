@@ -99,10 +99,12 @@ class SiteState:
 
     def close(self) -> None:
         """Close the stores and release the lock."""
-        self.records.close()
-        self.corpus.close()
-        if self.lock is not None:
-            self.lock.release()
+        try:
+            self.records.close()
+            self.corpus.close()
+        finally:
+            if self.lock is not None:
+                self.lock.release()
 
 
 def open_for_writing(config: Config, name: str, command: str, now: float) -> SiteState:

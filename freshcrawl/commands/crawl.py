@@ -19,6 +19,7 @@ from freshcrawl.core.scope import Scope
 from freshcrawl.crawls import Crawls
 from freshcrawl.extensions import get_extension
 from freshcrawl.selection import same_site, sites_to_crawl
+from freshcrawl.stores.advice import in_one_line
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -105,14 +106,14 @@ class Command(CrawlCommand):
     def _logged(self, given: dict[str, Any]) -> int:
         try:
             return self._crawl(given)
-        except (ConfigError, StoreError, OSError) as error:
+        except (ConfigError, StoreError, OSError, MemoryError) as error:
             self._to_log_file(error)
             raise
 
     def _to_log_file(self, error: BaseException) -> None:
         """Log an error where only the log file is shown, as by Scrapyd; else stderr has it."""
         if self.settings is not None and self.settings["LOG_FILE"]:
-            logger.error("%(error)s", {"error": error})
+            logger.error("%(error)s", {"error": in_one_line(error)})
 
     def _crawl(self, given: dict[str, Any]) -> int:
         config = cli.config_of(self.settings)
@@ -148,7 +149,7 @@ class Command(CrawlCommand):
 
     def _exit_code(self, crawler: Crawler, task: asyncio.Task[None]) -> int:
         error = task.exception() if task.done() and not task.cancelled() else None
-        if isinstance(error, (ConfigError, StoreError)):
+        if isinstance(error, (ConfigError, StoreError, OSError, MemoryError)):
             self._to_log_file(error)
             return cli.report_error(error)
         if error is not None:

@@ -23,6 +23,7 @@ class BoilerplatePipeline(RunComponent):
             try:
                 await in_turn(part, item.document, known, self.run.site.volatile_patterns)
             except Exception as error:
+                self.drop_if_fatal(error)
                 logger.exception("%(url)s could not be parted", {"url": item.url})
                 item.fail(f"could not be parted from the site's boilerplate: {error!r}")
         return item

@@ -36,6 +36,7 @@ class ChangePipeline(RunComponent):
                 try:
                     await self._judge(item, item.document)
                 except Exception as error:
+                    self.drop_if_fatal(error)
                     logger.exception("%(url)s could not be compared", {"url": item.url})
                     item.fail(f"could not be compared: {error!r}")
             elif item.outcome == Outcome.NOT_MODIFIED:

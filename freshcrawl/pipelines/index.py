@@ -31,10 +31,15 @@ class IndexPipeline(RunComponent):
             try:
                 staged = await self._prepare(item, finding)
             except Exception as error:
+                self.drop_if_fatal(error)
                 logger.exception("%(url)s could not be cut into chunks", {"url": item.url})
                 item.fail(f"could not be cut into chunks: {error!r}")
                 finding = evidence.standing(self.run.ledger.pages[item.key], item.reason)
-            conclude(self.run, item, finding, staged)
+            try:
+                conclude(self.run, item, finding, staged)
+            except Exception as error:
+                self.drop_if_fatal(error)
+                raise
         return item
 
     async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:

@@ -31,6 +31,7 @@ class NormalizePipeline(RunComponent):
             try:
                 await self._normalize(item)
             except Exception as error:
+                self.drop_if_fatal(error)
                 # Dropped here, the page would be fetched again by every run, and nobody told.
                 logger.exception("%(url)s could not be read", {"url": item.url})
                 item.fail(f"could not be read: {error!r}")

@@ -49,6 +49,7 @@ class RejectPipeline(RunComponent):
             try:
                 await self._judge(item, item.document)
             except Exception as error:
+                self.drop_if_fatal(error)
                 logger.exception("%(url)s could not be judged", {"url": item.url})
                 item.fail(f"could not be judged: {error!r}")
         return item

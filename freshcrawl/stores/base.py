@@ -21,6 +21,10 @@ class StoreError(Exception):
     """A store cannot be used; the message is one line that says what to do."""
 
 
+class DamagedContent(StoreError):
+    """What is kept of one page's content cannot be read."""
+
+
 class RecordStore(Protocol):
     """Named JSON objects with one transaction. Names start ``page:``, ``run:``, ..."""
 

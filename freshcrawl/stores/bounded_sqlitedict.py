@@ -1,114 +1,127 @@
-"""sqlitedict, with an end to every wait."""
+"""Records through sqlitedict, with an end to every wait and failures that are final."""
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 import sqlite3
-from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.sqlitefile import LOG_BYTES, store_error
+from freshcrawl.stores.sqlitefile import FileIdentity, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_POLL_SECS = 0.5
-_CLOSE_SECS = 30.0
+CLOSE_SECS = 10.0
+"""Longest wait for the thread to end: what it is at, as all that is queued is dropped."""
 
-
-def encode(value: Mapping[str, Any]) -> str:
-    """Return the JSON text of a record."""
-    return json.dumps(value, separators=(",", ":"))
+logger = logging.getLogger(__name__)
 
 
 class BoundedSqliteDict:
-    """A SqliteDict whose thread may die without its callers waiting for ever.
-
-    sqlitedict's own ``select`` and ``commit`` wait without a limit for an
-    answer that a dead thread never gives, and a COMMIT that is queued behind a
-    failed write still commits the other writes. Here a failure is final.
-    """
+    """A SqliteDict whose failure is final, and tells at the next call, whatever that is."""
 
     def __init__(self, path: Path) -> None:
-        from sqlitedict import SqliteDict
+        from freshcrawl.stores.guarded_sqlitedict import OwnedDict
 
         # Its many error lines say less than the StoreError that is raised.
         logging.getLogger("sqlitedict").setLevel(logging.CRITICAL)
         self._path = path
+        self._pid = os.getpid()
         self._failure: StoreError | None = None
         self._dirty = False
-        self._dict = SqliteDict(
-            str(path),
-            tablename="records",
-            autocommit=False,
-            journal_mode="WAL",
-            encode=encode,
-            decode=json.loads,
-            outer_stack=False,
-        )
-        self.select("PRAGMA synchronous=FULL")  # sqlitedict turns it off
-        self.select(f"PRAGMA journal_size_limit={LOG_BYTES}")
-        self.select("PRAGMA secure_delete=ON")  # no deleted text in free pages
+        try:
+            self._dict = OwnedDict(path)
+        except (MemoryError, RuntimeError) as error:  # the latter if no thread can be started
+            raise store_error(path, error) from error
+        self._identity = FileIdentity(path)
 
     def put(self, name: str, value: Mapping[str, Any]) -> None:
-        """Queue a write; its failure surfaces at a later call, ``commit`` at the latest."""
+        """Queue a write; its failure surfaces at a later call, ``commit`` at the latest.
+
+        Raises:
+            TypeError, ValueError: the value is no JSON.
+        """
         self._raise_failure()
-        self._dict[name] = value
+        self._dict[checked_name(self._path, name)] = value
         self._dirty = True
 
     def delete(self, name: str) -> None:
         """Queue a deletion."""
-        self._send("DELETE FROM records WHERE key = ?", (name,))
+        self._raise_failure()
+        sql = "DELETE FROM records WHERE key = ?"
+        self._dict.conn.execute(sql, (checked_name(self._path, name),))
         self._dirty = True
 
     def select(self, sql: str, args: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement, after everything queued before it."""
-        answers: Queue[Any] = Queue()
-        self._send(sql, args, answers)
-        rows = []
-        while isinstance(row := self._answer(answers), tuple):
-            rows.append(row)
         self._raise_failure()
-        return rows
+        try:
+            return list(self._dict.conn.select(sql, args))
+        except Exception as error:
+            raise self._failed(error) from error
 
     def commit(self) -> None:
         """Commit, unless one of the writes before failed."""
         if not self._dirty:
+            self._raise_failure()
             return
         self.select("SELECT 1")
+        try:
+            self._identity.check()
+        except StoreError as error:
+            raise self._failed(error) from error
         self.select("COMMIT")
         self._dirty = False
 
     def close(self) -> None:
-        """End the thread; SQLite rolls back what was not committed."""
+        """End the thread; what was not committed is dropped."""
+        if os.getpid() != self._pid:
+            return
         thread = self._dict.conn
+        thread.drop_queued()
         self._dict.close(do_log=False, force=True)
-        thread.join(_CLOSE_SECS)
-
-    def _send(self, sql: str, args: tuple[Any, ...], answers: Queue[Any] | None = None) -> None:
-        self._raise_failure()
-        self._dict.conn.execute(sql, args, answers)
-
-    def _answer(self, answers: Queue[Any]) -> Any:
-        """Return the next row, or sqlitedict's end mark (a str)."""
-        while True:
-            alive = self._dict.conn.is_alive()
-            try:
-                return answers.get(timeout=_POLL_SECS)
-            except Empty:
-                if not alive:
-                    self._failure = self._failure or StoreError(
-                        f"{self._path}: its writer thread died; check the file and the disk"
-                    )
-                    self._raise_failure()
+        thread.join(CLOSE_SECS)
+        if thread.is_alive():
+            values = {"path": self._path, "secs": CLOSE_SECS}
+            logger.warning("%(path)s: was not closed within %(secs)g s; its disk hangs", values)
 
     def _raise_failure(self) -> None:
-        try:
-            self._dict.conn.check_raise_error()
-        except sqlite3.Error as error:
-            self._failure = self._failure or store_error(self._path, error)
-        if self._failure:
+        if self._failure is None and os.getpid() != self._pid:
+            raise StoreError(f"{self._path}: was opened before this process was forked; open anew")
+        if self._failure is None:
+            try:
+                self._dict.conn.check_raise_error()
+            except Exception as error:
+                self._failed(error)
+        if self._failure is not None:
             raise self._failure
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Keep the first failure; return it."""
+        if self._failure is not None:
+            pass
+        elif isinstance(error, StoreError):
+            self._failure = error
+        elif isinstance(error, (sqlite3.Error, MemoryError)):
+            self._failure = store_error(self._path, error)
+        else:
+            self._failure = StoreError(
+                f"{self._path}: its writer thread died ({error}); check the file and the disk"
+            )
+        return self._failure
+
+
+def checked_name(path: Path, name: str) -> str:
+    """Return a name that can be stored.
+
+    Raises:
+        StoreError: it is no Unicode text.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise StoreError(f"{path}: the name {name!r} is no Unicode text") from None
+    return name

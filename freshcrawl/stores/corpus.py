@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores import corpus_history, corpus_publish, corpus_retention
-from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.base import DamagedContent, StoreError
 from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
 from freshcrawl.stores.corpus_tables import (
     SCHEMA_VERSION,
@@ -19,11 +19,13 @@ from freshcrawl.stores.corpus_tables import (
     create_tables,
 )
 from freshcrawl.stores.sqlitefile import (
+    FileIdentity,
     checkpoint,
     connect_checked,
     connect_writer,
     layout_version,
     reported,
+    use_wal,
 )
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class SqliteCorpus:
         with reported(path):
             if not read_only:
                 self._writer = self._open_writer()
+                self._identity = FileIdentity(path)
             self._open_reader()
 
     def snapshot(self, generation: int | None = None) -> SqliteSnapshot:
@@ -115,7 +118,7 @@ class SqliteCorpus:
         try:
             return zlib.decompress(row[0]) if row else None
         except zlib.error as error:
-            raise StoreError(
+            raise DamagedContent(
                 f"{self._path}: the kept content of a page is damaged; run scrapy verify --repair"
             ) from error
 
@@ -179,7 +182,9 @@ class SqliteCorpus:
     def _open_writer(self) -> sqlite3.Connection:
         conn = connect_writer(self._path)
         try:
-            if not layout_version(conn, self._path, VERSION_QUERY, SCHEMA_VERSION):
+            version = layout_version(conn, self._path, VERSION_QUERY, SCHEMA_VERSION)
+            use_wal(conn)
+            if not version:
                 create_tables(conn)
             add_indexes(conn)
         except BaseException:
@@ -212,6 +217,7 @@ class SqliteCorpus:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._identity.check()
                 self._writer.execute("COMMIT")
             finally:
                 if self._writer.in_transaction:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.seams import Seam, reached
+from freshcrawl.stores.advice import refusal
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -178,12 +179,8 @@ def _replaced(path: Path) -> Iterator[Path]:
         yield draft
         draft.replace(path)
         _sync(path.parent)
-    except (OSError, RuntimeError) as error:  # FAISS raises the latter
-        reason = getattr(error, "strerror", None) or _first_line(error)
-        raise StoreError(
-            f"{path}: cannot be written ({reason}); free some space, or make its folder writable "
-            "by this user, and run again"
-        ) from error
+    except (OSError, RuntimeError, MemoryError) as error:  # FAISS raises the latter two
+        raise StoreError(f"{path}: cannot be written {refusal(path, error)}") from error
     finally:
         with suppress(OSError):
             draft.unlink()
@@ -233,10 +230,6 @@ def _sync(path: Path) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200]
 
 
 def _damaged(path: Path, what: str) -> StoreError:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from freshcrawl.stores.advice import advice
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -107,9 +108,9 @@ class SiteLock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
+            what = advice(self._path, error) or "the file and its folder must be writable"
             raise StoreError(
-                f"{self._path}: cannot be locked ({error.strerror}); the file and its folder must "
-                "be writable by this user"
+                f"{self._path}: cannot be locked ({error.strerror}); {what}"
             ) from error
 
     def _held(self) -> str:

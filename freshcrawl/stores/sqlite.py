@@ -8,12 +8,13 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.bounded_sqlitedict import BoundedSqliteDict, encode
+from freshcrawl.stores.bounded_sqlitedict import BoundedSqliteDict, checked_name
 from freshcrawl.stores.sqlitefile import (
     connect_checked,
     connect_writer,
     layout_version,
     reported,
+    use_wal,
 )
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ _AFTER_ALL = "\U0010ffff"
 def _create(path: Path) -> None:
     """Check the file, or make the table and its version row in one transaction."""
     with closing(connect_writer(path)) as conn:
-        if layout_version(conn, path, VERSION_QUERY, SCHEMA_VERSION):
+        version = layout_version(conn, path, VERSION_QUERY, SCHEMA_VERSION)
+        use_wal(conn)
+        if version:
             return
         conn.execute("BEGIN IMMEDIATE")
         # As sqlitedict would make it; with all in place it only reads when it opens.
         conn.execute("CREATE TABLE records (key TEXT PRIMARY KEY, value BLOB)")
-        row = ("meta:schema", encode({"version": SCHEMA_VERSION}))
+        row = ("meta:schema", json.dumps({"version": SCHEMA_VERSION}))
         conn.execute("INSERT INTO records VALUES (?, ?)", row)
         conn.execute("COMMIT")
 
@@ -68,6 +71,7 @@ class SqliteRecordStore:
 
     def get(self, name: str) -> dict[str, Any] | None:
         """Return the object, or None."""
+        checked_name(self._path, name)
         with self._lock, reported(self._path):
             if self._writer:
                 rows = self._writer.select(_GET, (name,))

@@ -6,13 +6,16 @@ other means would drop the locks that this process holds on it.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from freshcrawl.stores.advice import DAMAGED, advice
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.sqlite_reader import open_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,25 +29,18 @@ LOG_BYTES = 16 * 2**20
 """To what the write-ahead log is cut when it begins anew: a large publish must not stay in it."""
 _CHECKED_STEPS = 1_000
 """Steps of SQLite between two looks at the clock."""
-
-_DAMAGED = "the file is damaged; put a backup in its place (it is never recreated by itself)"
-_FOLDER = "the file and its folder must be writable by this user"
-_ADVICE = {
-    sqlite3.SQLITE_BUSY: "another process is writing to it; try again when that has ended",
-    sqlite3.SQLITE_CANTOPEN: _FOLDER,
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_FULL: "the disk is full; free some space and run again",
-    sqlite3.SQLITE_IOERR: "check the disk and run again",
-    sqlite3.SQLITE_NOTADB: _DAMAGED,
-    sqlite3.SQLITE_READONLY: _FOLDER,
+_OPTIONS: dict[str, Any] = {
+    "timeout": BUSY_SECS,
+    "isolation_level": None,
+    "check_same_thread": False,
 }
 
 
 def store_error(path: Path, error: Exception) -> StoreError:
     """Return the one-line error for what SQLite said about ``path``."""
-    primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    advice = f"; {_ADVICE[primary]}" if primary in _ADVICE else ""
-    return StoreError(f"{path}: {error}{advice}")
+    what = advice(path, error)
+    said = str(error) or type(error).__name__
+    return StoreError(f"{path}: {said}{f'; {what}' if what else ''}")
 
 
 @contextmanager
@@ -56,22 +52,30 @@ def reported(path: Path) -> Iterator[None]:
         raise store_error(path, error) from error
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file that is there and not writable, in a folder that is.
+
+    SQLite would leave ``-wal`` and ``-shm`` files with the same mode behind, which stop every
+    writer even when that is mended.
+
+    Raises:
+        StoreError: it is so.
+    """
+    if path.exists() and not os.access(path, os.W_OK):
+        error = PermissionError(errno.EACCES, "")
+        raise StoreError(f"{path}: not writable; {advice(path, error)}")
+
+
 def connect(path: Path, mode: str) -> sqlite3.Connection:
     """Open ``path`` in autocommit mode for any thread; ``mode`` is ``rw`` or ``rwc``.
 
     Raises:
-        StoreError: the file is there and not writable. SQLite would leave ``-wal`` and ``-shm``
-            files with the same mode behind, which stop every writer even when that is mended.
+        StoreError: the file is there and not writable.
     """
-    if path.exists() and not os.access(path, os.W_OK):
-        raise StoreError(f"{path}: not writable; {_FOLDER}")
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=BUSY_SECS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    refuse_unwritable(path)
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    conn: sqlite3.Connection = sqlite3.connect(uri, uri=True, **_OPTIONS)
+    return conn
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
@@ -86,7 +90,6 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         raise store_error(path, error) from error
     conn = connect(path, "rwc")
     try:
-        conn.execute("PRAGMA journal_mode=WAL")
         conn.execute("PRAGMA synchronous=FULL")
         conn.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
         conn.execute("PRAGMA secure_delete=ON")  # no deleted text in free pages
@@ -94,6 +97,11 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         conn.close()
         raise
     return conn
+
+
+def use_wal(conn: sqlite3.Connection) -> None:
+    """Let readers and a writer work side by side; for a file that is known to be ours."""
+    conn.execute("PRAGMA journal_mode=WAL")
 
 
 def checkpoint(conn: sqlite3.Connection) -> None:
@@ -106,13 +114,41 @@ def checkpoint(conn: sqlite3.Connection) -> None:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open the existing ``path`` for reading beside a writer.
+    """Open the existing ``path`` for reading beside a writer, also where nothing can be written.
 
-    Not ``mode=ro``: such a connection leaves ``-wal`` and ``-shm`` files behind.
+    Raises:
+        StoreError: it cannot be read, or only where its folder can be written.
     """
-    conn = connect(path, "rw")
-    conn.execute("PRAGMA query_only=ON")
-    return conn
+    if os.access(path.parent, os.W_OK):
+        refuse_unwritable(path)
+    return open_reader(path, **_OPTIONS)
+
+
+class FileIdentity:
+    """Which file stood at ``path`` when it was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._found = self._look()
+
+    def check(self) -> None:
+        """Refuse to go on with a file that is not there any more: SQLite would write to nowhere.
+
+        Raises:
+            StoreError: it was taken away, or another one put in its place.
+        """
+        if self._look() != self._found:
+            raise StoreError(
+                f"{self._path}: was taken away or replaced while it was written to; nothing more "
+                "is written: put files back only while no run is on, then run again"
+            )
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
 
 def layout_version(conn: sqlite3.Connection, path: Path, query: str, known: int) -> int:
@@ -167,5 +203,5 @@ def quick_check(path: Path, seconds: float) -> bool:
                 return False
             raise
     if found != "ok":
-        raise StoreError(f"{path}: {' '.join(found.split())}; {_DAMAGED}")
+        raise StoreError(f"{path}: {' '.join(found.split())}; {DAMAGED}")
     return True
