@@ -11,14 +11,18 @@ import textwrap
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from freshcrawl.core.pages import Status
+from freshcrawl.core.published import Chunk, Edit, Published
 from freshcrawl.stores import bounded_sqlitedict, guarded_sqlitedict
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.sqlite import SqliteRecordStore
+from tests.support.open_files import open_below
 from tests.support.project import REPO
 
 if TYPE_CHECKING:
@@ -437,6 +441,42 @@ def test_damaged_file_is_told_in_one_line_and_left(
     assert str(path) in str(told.value)
     assert "\n" not in str(told.value)
     assert (path.is_dir() or path.read_bytes()) == before
+
+
+def test_damage_that_a_snapshot_meets_names_the_file(tmp_path: Path) -> None:
+    """Also while its rows are read, long after it was opened."""
+    path = tmp_path / "corpus.sqlite"
+    chunk = Chunk(0, "a", 0, [], "", "text" * 500, "d", "")
+    chunks = [replace(chunk, id=number, ordinal=number) for number in range(1, 200)]
+    with closing(SqliteCorpus(path)) as corpus:
+        corpus.put_vectors("m", {"d": [1.0]})
+        corpus.publish(
+            [Edit(Published("a", "http://a.test/", Status.LIVE, "d"), chunks)],
+            run_id="r", model="m", dimension=1, published_at=1.0, build=lambda snapshot: None,
+        )  # fmt: skip
+        size = path.with_name("corpus.sqlite-wal").stat().st_size
+    assert size
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xff" * (path.stat().st_size // 4))
+    with closing(SqliteCorpus(path, read_only=True)) as corpus:
+        snapshot = corpus.snapshot()
+        with pytest.raises(StoreError, match=r"corpus\.sqlite: .*damaged"):
+            list(snapshot.chunks())
+        snapshot.close()
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_store_that_cannot_be_opened_leaves_no_descriptor(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{kind}.sqlite"
+    with closing(STORES[kind](path)) as store:
+        use(store)
+    page_bytes(path)
+    before = open_below(str(tmp_path))
+    for read_only in (True, False):
+        with pytest.raises(StoreError, match="damaged"):
+            open_and_use(kind, path, read_only=read_only)
+    assert open_below(str(tmp_path)) == before == []
 
 
 @pytest.mark.parametrize("kind", STORES)

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from freshcrawl.config import Config
 from freshcrawl.seams import Seam
+from freshcrawl.state import open_for_reading, open_for_writing
+from freshcrawl.stores.locks import LockedError
 from tests.support.faults import QUESTION, Site, run_with
 from tests.support.origin import Origin
 from tests.support.permissions import AS_OTHERS, needs_permissions
@@ -65,14 +68,7 @@ def converges(site: Site, expected: list[dict[str, Any]]) -> None:
     site.agrees()
 
 
-def readers(site: Site) -> list[list[str]]:
-    return [
-        ["query", QUESTION, "--json"],
-        ["status"],
-        ["explain", f"{site.origin.url}p1"],
-        ["due"],
-        ["export", "--format", "jsonl"],
-    ]
+READERS = [["query", QUESTION, "--json"], ["status"], ["export", "--format", "jsonl"]]
 
 
 # -- state that can only be read ---------------------------------------------------------------
@@ -84,7 +80,7 @@ def test_state_on_a_read_only_file_system(published: Site, tmp_path: Path) -> No
         expected = site.rows()
         disk.read_only(True)
         site.origin.paths()
-        for args in readers(site):
+        for args in READERS:
             result = scrapy(*args, state=site.state)
             assert (result.returncode, result.stderr) == (0, ""), args
             assert result.stdout
@@ -97,6 +93,7 @@ def test_state_on_a_read_only_file_system(published: Site, tmp_path: Path) -> No
         converges(site, expected)
 
 
+@pytest.mark.nightly
 def test_killed_run_on_a_file_system_that_is_read_only_now(site: Site, tmp_path: Path) -> None:
     """What is in ``-wal`` alone is read too, or else its want is told."""
     with SmallDisk(tmp_path / "disk") as disk:
@@ -127,7 +124,7 @@ def test_state_of_another_user(published: Site, tmp_path: Path) -> None:
     for path in (site.state, *site.state.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = sorted(path.name for path in site.state.rglob("*"))
-    for args in readers(site):
+    for args in READERS[:1]:
         result = as_other(*args, state=site.state)
         assert (result.returncode, result.stderr) == (0, ""), args
     refused = as_other(*site.crawl_args, state=site.state)
@@ -143,19 +140,13 @@ def test_reader_that_shares_nothing_keeps_writers_out(published: Site, tmp_path:
     with SmallDisk(tmp_path / "disk") as disk:
         site = published.copied(disk.folder / "state")
         disk.fill()
-        held = reader_of(site)
+        config = Config(state_dir=str(site.state))
+        held = open_for_reading(config, site.name)
         disk.make_room()
-        refused = site.crawl()
-        assert refused.returncode == 5, refused.stderr
+        with pytest.raises(LockedError):
+            open_for_writing(config, site.name, "crawl", 0.0)
         held.close()
-        assert site.crawl().returncode == 0
-
-
-def reader_of(site: Site) -> Any:
-    from freshcrawl.config import Config
-    from freshcrawl.state import open_for_reading
-
-    return open_for_reading(Config(state_dir=str(site.state)), site.name)
+        open_for_writing(config, site.name, "crawl", 0.0).close()
 
 
 def as_other(*args: str, state: Path) -> Result:
@@ -178,12 +169,17 @@ def as_other(*args: str, state: Path) -> Result:
 @pytest.mark.parametrize(
     "place",
     [
-        "freshcrawl.robots:RobotsMiddleware.policy",
-        Seam.STAGED,
         Seam.ROWS_WRITTEN,
-        pytest.param("freshcrawl.run:Run.commit", marks=pytest.mark.nightly),
-        pytest.param(Seam.INDEX_NAMED, marks=pytest.mark.nightly),
-        pytest.param(Seam.SWITCHED, marks=pytest.mark.nightly),
+        *(
+            pytest.param(place, marks=pytest.mark.nightly)
+            for place in (
+                "freshcrawl.robots:RobotsMiddleware.policy",
+                "freshcrawl.run:Run.commit",
+                Seam.STAGED,
+                Seam.INDEX_NAMED,
+                Seam.SWITCHED,
+            )
+        ),
     ],
 )
 def test_no_descriptor_is_left(
@@ -210,7 +206,11 @@ def test_few_descriptors(
 
 
 @pytest.mark.parametrize(
-    "place", ["freshcrawl.state:open_for_reading", "freshcrawl.answers:search"]
+    "place",
+    [
+        "freshcrawl.answers:search",
+        pytest.param("freshcrawl.state:open_for_reading", marks=pytest.mark.nightly),
+    ],
 )
 def test_reader_without_descriptors(place: str, published: Site) -> None:
     result = run_with("no-files", place, "query", QUESTION, state=published.state)
@@ -244,30 +244,48 @@ def test_no_descriptor_is_leaked(published: Site, tmp_path: Path) -> None:
 # -- memory ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "freshcrawl.pipelines.index:staged_content:3",
-        Seam.ENCODED,
-        Seam.ROWS_WRITTEN,
-        Seam.SWITCHED,
-        pytest.param("freshcrawl.ledger:Ledger.commit:2", marks=pytest.mark.nightly),
-        pytest.param("freshcrawl.spiders.docs:DocsSpider.parse:3", marks=pytest.mark.nightly),
-        pytest.param("freshcrawl.pipelines.normalize:extract:3", marks=pytest.mark.nightly),
-        pytest.param(Seam.INDEX_WRITTEN, marks=pytest.mark.nightly),
-        pytest.param(Seam.MANIFEST_NAMED, marks=pytest.mark.nightly),
-    ],
+IN_MEMORY = (
+    "freshcrawl.pipelines.index:staged_content:3",
+    Seam.ROWS_WRITTEN,
+    Seam.SWITCHED,
 )
+MORE_IN_MEMORY = (
+    "freshcrawl.ledger:Ledger.commit:2",
+    "freshcrawl.spiders.docs:PageAnswers._read:3",
+    "freshcrawl.pipelines.normalize:extract:3",
+    Seam.ENCODED,
+    Seam.INDEX_WRITTEN,
+    Seam.MANIFEST_NAMED,
+)
+
+
+def test_memory_that_runs_out_again_and_again(
+    site: Site, published: Site, after: list[dict[str, Any]]
+) -> None:
+    before = published.rows()
+    for place in IN_MEMORY:
+        runs_out(site, place)
+        assert site.rows() == (after if place == Seam.SWITCHED else before)
+    converges(site, after)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", [*IN_MEMORY, *MORE_IN_MEMORY])
 def test_memory_that_runs_out(
     place: str, site: Site, published: Site, after: list[dict[str, Any]]
 ) -> None:
+    runs_out(site, place)
+    assert site.rows() == (after if place == Seam.SWITCHED else published.rows())
+    converges(site, after)
+
+
+def runs_out(site: Site, place: str) -> None:
+    """Crawl with memory that runs out at a place, and check how that ends."""
     done = site.crawl_with("memory", place)
     assert done.returncode == 1, done.stderr[-3000:]
     said(done.stderr, NO_MEMORY)
-    assert site.rows() == (after if place == Seam.SWITCHED else published.rows())
-    run = report(site.state)
-    assert (run["status"], NO_MEMORY in run["error"]) == ("failed", True)
-    converges(site, after)
+    status, error = site.last_run()
+    assert (status, NO_MEMORY in error) == ("failed", True)
 
 
 @pytest.mark.nightly
@@ -281,6 +299,7 @@ def test_real_memory_limit(
     converges(site, after)
 
 
+@pytest.mark.nightly
 def test_scrapys_own_memory_limit_ends_a_run_in_order(
     site: Site, after: list[dict[str, Any]]
 ) -> None:
@@ -294,6 +313,7 @@ def test_scrapys_own_memory_limit_ends_a_run_in_order(
 # -- what fails is told once, whatever fails after it --------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["ENOSPC", "EIO", "EROFS"])
 def test_error_of_the_system_in_a_publish(
     name: str, site: Site, published: Site, after: list[dict[str, Any]]

@@ -95,6 +95,11 @@ def refusal(path: Path, error: Exception) -> str:
     return f"({os.strerror(number)}); {_OF_ERRNO.get(number, _DISK)}"
 
 
+def quotes_errno(error: Exception) -> bool:
+    """Tell whether a library's error quotes one of the system that is known here."""
+    return _errno_in(str(error)) is not None
+
+
 def _errno_in(text: str) -> int | None:
     """Return the number of the system's error that a text quotes."""
     return next((number for number in _OF_ERRNO if os.strerror(number) in text), None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from freshcrawl.stores import corpus_history, corpus_publish, corpus_retention
 from freshcrawl.stores.base import DamagedContent, StoreError
@@ -27,6 +27,7 @@ from freshcrawl.stores.sqlitefile import (
     reported,
     use_wal,
 )
+from freshcrawl.stores.told import ToldConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,11 +65,15 @@ class SqliteCorpus:
         self._read_lock = RLock()
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        with reported(path):
-            if not read_only:
-                self._writer = self._open_writer()
-                self._identity = FileIdentity(path)
-            self._open_reader()
+        try:
+            with reported(path):
+                if not read_only:
+                    self._writer = self._open_writer()
+                    self._identity = FileIdentity(path)
+                self._open_reader()
+        except BaseException:
+            self.close()
+            raise
 
     def snapshot(self, generation: int | None = None) -> SqliteSnapshot:
         """Return the generation that is current now, or an older one.
@@ -82,7 +87,8 @@ class SqliteCorpus:
                 conn = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
                 create_tables(conn)
             conn.execute("BEGIN")
-            return SqliteSnapshot(conn, owned=True, generation=generation)
+            told = cast("sqlite3.Connection", ToldConnection(conn, self._path))
+            return SqliteSnapshot(told, owned=True, generation=generation)
 
     def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
         """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
@@ -221,4 +227,5 @@ class SqliteCorpus:
                 self._writer.execute("COMMIT")
             finally:
                 if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                    with suppress(sqlite3.Error):  # what came first is what is told
+                        self._writer.execute("ROLLBACK")

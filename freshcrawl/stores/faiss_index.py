@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.seams import Seam, reached
-from freshcrawl.stores.advice import refusal
+from freshcrawl.stores.advice import quotes_errno, refusal
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ class FaissIndexStore:
         except RuntimeError as error:
             if not path.exists():
                 raise FileNotFoundError(path) from error
+            if quotes_errno(error):
+                raise StoreError(f"{path}: cannot be read {refusal(path, error)}") from error
             raise _damaged(path, "is no index that FAISS can read") from error
         if index.ntotal != manifest.get("count"):
             raise _damaged(path, f"holds {index.ntotal} vectors, not {manifest.get('count')}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.answers import export_rows, search
 from freshcrawl.config import Config
 from freshcrawl.core.pages import Status
+from freshcrawl.reader import SiteReader
 from freshcrawl.state import open_for_reading
 from tests.support.embedder import HashEmbedder
 from tests.support.origin import page
@@ -87,13 +88,13 @@ class Site:
 
     def answers(self) -> list[str]:
         """Return the passages that a question finds, in this process."""
-        state = open_for_reading(Config(state_dir=str(self.state)), self.name)
+        reader = SiteReader(Config(state_dir=str(self.state)), self.name)
         try:
             hits = search(
-                [state], HashEmbedder(), QUESTION, 3, now=time.time(), max_ages={self.name: 1e9}
+                [reader], HashEmbedder(), QUESTION, 3, now=time.time(), max_ages={self.name: 1e9}
             )
         finally:
-            state.close()
+            reader.close()
         return [hit.text for hit in hits]
 
     def agrees(self) -> None:
@@ -119,6 +120,15 @@ class Site:
             assert not list(self.folder.glob("index/*.tmp"))
         finally:
             state.close()
+
+    def last_run(self) -> tuple[str, str]:
+        """Return status and error of the last run's report, in this process."""
+        state = open_for_reading(Config(state_dir=str(self.state)), self.name)
+        try:
+            last = state.reports()[-1]
+        finally:
+            state.close()
+        return last.status, last.error
 
     def copied(self, state: Path) -> Site:
         """Return the same site with a copy of its state."""
