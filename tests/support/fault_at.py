@@ -60,6 +60,14 @@ def use_up_files(_: str) -> None:
     limit_files(str(max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())))
 
 
+def garble(path: str) -> None:
+    """Overwrite a file from its second page on."""
+    with Path(path).open("r+b") as file:
+        length = file.seek(0, os.SEEK_END)
+        file.seek(4096)
+        file.write(b"\xff" * (length - 4096))
+
+
 FAULTS: dict[str, Callable[[str], None]] = {
     "fill": lambda folder: fill(Path(folder)),
     "memory": out_of_memory,
@@ -67,6 +75,8 @@ FAULTS: dict[str, Callable[[str], None]] = {
     "error": failing_call,
     "files": limit_files,
     "no-files": use_up_files,
+    "garble": garble,
+    "remove": lambda path: Path(path).unlink(),
 }
 
 
