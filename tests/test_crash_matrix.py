@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.seams import Seam
-from tests.support.held_site import exported, last_run
+from tests.support.held_site import exported, generation, last_run
 from tests.support.little_docs import write_versions
 from tests.support.nginx import NginxSite, nginx_path
 from tests.support.project import REPO, command, environment, scrapy, start_scrapy
@@ -108,9 +108,36 @@ def converges(step: Step, state: Path) -> None:
     """Crawl undisturbed: all is as after a first crawl, and nothing is left of the killed run."""
     crawl(step.site, state)
     assert exported(state) == step.rows
-    stems = {path.stem for path in (state / step.name / "index").iterdir()}
-    names = sorted(path.suffix for path in (state / step.name / "index").iterdir())
-    assert (len(stems), names) == (1, [".faiss", ".json"])
+    current = generation(state)
+    assert index_files(step, state) == {f"{current}.faiss", f"{current}.json"}
+
+
+def index_files(step: Step, state: Path) -> set[str]:
+    return {path.name for path in (state / step.name / "index").iterdir()}
+
+
+def is_switched(where: str) -> bool:
+    """Tell whether readers have the new generation once a seam is reached."""
+    order = list(Seam)
+    return order.index(Seam(where.partition(":")[0])) >= order.index(Seam.SWITCHED)
+
+
+def left_at(where: str, before: int) -> set[str]:
+    """Return the index files that are there at a seam of a recrawl, after generation ``before``."""
+    old = {f"{before}.faiss", f"{before}.json"}
+    index, manifest = f"{before + 1}.faiss", f"{before + 1}.json"
+    left = {
+        Seam.INDEX_WRITTEN: {*old, f"{index}.tmp"},
+        Seam.INDEX_CHECKED: {*old, f"{index}.tmp"},
+        Seam.INDEX_NAMED: {*old, index},
+        Seam.MANIFEST_WRITTEN: {*old, index, f"{manifest}.tmp"},
+        Seam.MANIFEST_NAMED: {*old, index, manifest},
+        Seam.INDEX_DROPPED: {f"{before}.json", index, manifest},
+        Seam.TIDIED: {index, manifest},
+        Seam.REPORTED: {index, manifest},
+    }
+    both = {*old, index, manifest} if is_switched(where) else old
+    return left.get(Seam(where.partition(":")[0]), both)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +172,9 @@ def test_kill_at_a_step_of_a_recrawl(where: str, old: Step, new: Step, state: Pa
     with Watcher(state, old.name) as watcher:
         watcher.wait()
         crash(where, new.site, state)
+        assert index_files(old, state) == left_at(where, generation(old.state))
         watcher.wait()
+        assert watcher.answers[-1] == (new if is_switched(where) else old).answer
         converges(new, state)
         watcher.wait()
     assert_only(watcher, old.answer, new.answer)
@@ -158,6 +187,7 @@ def test_kill_at_a_step_of_a_first_crawl(where: str, new: Step, state: Path) -> 
     with Watcher(state, new.name) as watcher:
         crash(where, new.site, state)
         watcher.wait()
+        assert any(watcher.answers) == is_switched(where)
         converges(new, state)
         watcher.wait()
     assert_grows(watcher, new.answer)

@@ -26,7 +26,7 @@ Answer = frozenset[Passage]
 class Watcher:
     """Keeps what the answers became, one after the other, from one reader that stays open."""
 
-    def __init__(self, state: Path, name: str, pause_s: float = 0.02) -> None:
+    def __init__(self, state: Path, name: str, pause_s: float = 0.05) -> None:
         self._reader = SiteReader(Config(state_dir=str(state)), name)
         self._folder = state / name
         self._embedder = HashEmbedder()
