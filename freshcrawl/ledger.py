@@ -10,6 +10,7 @@ from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
+from freshcrawl.recovery import recover
 from freshcrawl.rolled_back import catch_up, rows_of
 from freshcrawl.staging import Content, is_published, same_work
 from freshcrawl.stores.base import DamagedContent
@@ -56,7 +57,7 @@ class Ledger:
         self.undone: dict[str, Published] = {}
         """What was published until then, as long as that is kept."""
         self._load_published()
-        self._recover(now)
+        recover(self, state, now)
         catch_up(self, state)
 
     def _load_published(self) -> None:
@@ -69,40 +70,6 @@ class Ledger:
             snapshot.close()
         if self.rollback is not None:
             self.undone = rows_of(self._state.corpus, self.rollback.origin)
-
-    def _recover(self, now: float) -> None:
-        """Bring records in step with what is published, after a run that was cut off."""
-        for key, page in self.published.items():
-            record = self.pages.setdefault(key, PageRecord(key, page.url, first_seen=now))
-            if (record.status == Status.LIVE) != (page.status == Status.LIVE):
-                self._settle(page, None)
-        for entry in list(self._state.staged()):
-            if is_published(entry, self.published.get(entry.key)) and self._is_made(entry):
-                self._forget_staged(entry.key)
-                if self.is_live(entry.key):
-                    self.set(entry.key, made_by=entry.made_by)
-            else:
-                self.staged[entry.key] = entry
-                if entry.status != Status.LIVE and not entry.held:
-                    # Evidence of a run that was cut off: looked at again before it counts.
-                    self.set(entry.key, next_due=0.0)
-        for key, record in self.pages.items():
-            if record.status == Status.LIVE and key not in self.published:
-                # The corpus was lost or put back from an older copy.
-                self.set(key, status=Status.PENDING, next_due=0.0)
-        for name, row in list(self._records.items("run:")):
-            if row.get("status", "running") == "running":
-                self._records.put(name, {**row, "status": "killed"})
-
-    def _is_made(self, entry: Staged) -> bool:
-        """Tell whether what is published of a page was read and cut as the staged text was.
-
-        Not if its content is lost: then the staged text brings it back.
-        """
-        if not self.is_live(entry.key) or not self.published[entry.key].content:
-            return True
-        kept = self.published_content(entry.key)
-        return kept is not None and kept.made_by == entry.made_by
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a key that was not known."""
@@ -214,11 +181,8 @@ class Ledger:
     def unstage(self, key: str) -> None:
         """Drop staged work of a page."""
         if self.staged.pop(key, None) is not None:
-            self._forget_staged(key)
-
-    def _forget_staged(self, key: str) -> None:
-        self._records.delete(f"staged:{key}")
-        self._records.delete(f"work:{key}")
+            self._records.delete(f"staged:{key}")
+            self._records.delete(f"work:{key}")
 
     def mark_held(self, key: str, kind: str) -> None:
         """Note durably (with the next commit) that a guard holds staged work, or no more ("")."""
@@ -241,9 +205,9 @@ class Ledger:
             self.published[key] = page
             entry = self.staged.get(key)
             self.unstage(key)
-            self._settle(page, entry)
+            self.settle(page, entry)
 
-    def _settle(self, page: Published, entry: Staged | None) -> None:
+    def settle(self, page: Published, entry: Staged | None) -> None:
         """Bring a record in step with what was published of its page."""
         changes: dict[str, Any] = {"status": page.status}
         if page.status != Status.LIVE:

@@ -211,5 +211,5 @@ def _manifest(state: SiteState, old: Snapshot, info: dict[str, Any]) -> dict[str
 def _write_index(state: SiteState, snapshot: Snapshot, manifest: dict[str, Any]) -> None:
     reached(Seam.ROWS_WRITTEN)
     ids, matrix = gather_vectors(snapshot)
-    of = {**manifest, "generation": snapshot.generation}
+    of = {**manifest, "generation": snapshot.generation, "run_id": snapshot.info()["run_id"]}
     state.index.write(snapshot.generation, ids, matrix, of)

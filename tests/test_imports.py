@@ -49,6 +49,7 @@ LAYERS = (
         *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),
         *("rolled_back", "staging", "state", "watch"),
     ),
+    ("recovery",),
     ("ledger", "publishing", "render", "robots", "site_tables"),
     ("compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "reader", "rescoping"),
@@ -72,7 +73,7 @@ LAYERS = (
 RANKS = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 ONLY_TYPES = {
     *(("accounts", "run"), ("noise", "run"), ("rescoping", "run")),
-    *(("rolled_back", "ledger"), ("rolled_back", "state")),
+    *(("recovery", "ledger"), ("rolled_back", "ledger"), ("rolled_back", "state")),
 }
 """What works on a Run or a Ledger, and is called by it or keeps what it knows."""
 
