@@ -18,9 +18,9 @@ from freshcrawl.verify import Kind, damages, verify_folder
 from freshcrawl.verify.repair import Repair
 from tests.support import damage
 from tests.support.embedder import HashEmbedder
-from tests.support.origin import Answer, Origin, page
+from tests.support.origin import Origin
 from tests.support.project import REPO, environment
-from tests.support.verified import LONG, Site
+from tests.support.verified import Site, aged_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,25 +28,12 @@ if TYPE_CHECKING:
 
     from tests.support.damage import Damage
 
-PATHS = [f"/{name}" for name in ("a", "b", "c", "d", "e", "f")]
-
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site of four generations: pages changed, one left, one came back."""
+    """A site of three generations."""
     with Origin() as origin:
-        for path in PATHS:
-            origin[path] = page(path, f"The text of {path}.", *LONG[: 60 if path == "/b" else 12])
-        origin.serve_sitemap(*PATHS)
-        site = Site(origin, tmp_path_factory.mktemp("verify") / "state")
-        site.crawl()
-        shutil.copy(site.folder / "corpus.sqlite", site.state.parent / "first.sqlite")
-        origin["/c"] = page("/c", "Another text of /c.", *LONG[:16])
-        site.crawl(day=20)
-        origin["/f"] = Answer("gone", 410)
-        site.crawl(day=40)
-        assert site.found() == []
-        yield site
+        yield aged_site(origin, tmp_path_factory.mktemp("verify") / "state")
 
 
 @pytest.fixture

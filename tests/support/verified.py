@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,13 @@ from freshcrawl.state import open_for_reading, open_for_writing
 from freshcrawl.verify import damages, verify_folder
 from freshcrawl.verify.repair import Healed, Repair
 from tests.support.embedder import HashEmbedder
+from tests.support.origin import Answer, Origin, page
 from tests.support.project import CLOCKS, scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from freshcrawl.verify import Kind
-    from tests.support.origin import Origin
 
 DAY = 86_400
 LONG = [f"Paragraph {n} tells about the {n}th option in a few words or more." for n in range(60)]
@@ -98,3 +99,23 @@ class Site:
         finally:
             reader.close()
         return [(hit.text, hit.score) for hit in hits]
+
+
+def aged_site(origin: Origin, state: Path) -> Site:
+    """Return a site of three generations: a page changed in the second, one left in the third.
+
+    ``first.sqlite`` beside ``state`` is the corpus of the first.
+    """
+    paths = [f"/{name}" for name in "abcdef"]
+    for path in paths:
+        origin[path] = page(path, f"The text of {path}.", *LONG[: 60 if path == "/b" else 12])
+    origin.serve_sitemap(*paths)
+    site = Site(origin, state)
+    site.crawl()
+    shutil.copy(site.folder / "corpus.sqlite", state.parent / "first.sqlite")
+    origin["/c"] = page("/c", "Another text of /c.", *LONG[:16])
+    site.crawl(day=20)
+    origin["/f"] = Answer("gone", 410)
+    site.crawl(day=40)
+    assert site.found() == []
+    return site
