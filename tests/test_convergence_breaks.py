@@ -1,0 +1,21 @@
+"""The convergence suite is tested itself: it finds each of the deliberate breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.convergence import EXAMPLES, explore
+from tests.support.convergence_breaks import BREAKS
+
+FAST = ("validators_of_any_text",)
+"""Found within a few examples."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in FAST else pytest.mark.nightly) for name in BREAKS],
+)
+def test_break_is_found(name: str) -> None:
+    with BREAKS[name](), pytest.raises(AssertionError) as found:
+        explore(EXAMPLES, shrink=False)
+    print(f"{name}: {found.value}")

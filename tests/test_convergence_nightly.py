@@ -1,0 +1,22 @@
+"""A thousand examples of the convergence suite, others each night: too many for every run."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+
+from tests.support.convergence import explore
+
+PARTS = 4
+EXAMPLES = 250
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_converges_whatever_happens(part: int, capsys: pytest.CaptureFixture[str]) -> None:
+    number = secrets.randbelow(2**32)
+    with capsys.disabled():
+        print(f"\npart {part + 1} of {PARTS}: explore({EXAMPLES}, seed={number})")
+    explore(EXAMPLES, seed=number)
