@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -19,6 +20,8 @@ from freshcrawl.stores.corpus_publish import Publication
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from freshcrawl.core.versions import Retention
 
 
 @contextmanager
@@ -129,8 +132,8 @@ def rows_dropped_under_readers() -> Iterator[None]:
     """Only the newest generation is kept, whatever the setting says."""
     retain = SqliteCorpus.retain
 
-    def _retain(self: Any, generations: int, *given: Any, **named: Any) -> Any:
-        return retain(self, 1, *given, **named)
+    def _retain(self: Any, retention: Retention) -> Any:
+        return retain(self, replace(retention, generations=1))
 
     with patch.object(SqliteCorpus, "retain", _retain):
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.answers import open_generation
+from freshcrawl.reader import index_of
 from freshcrawl.state import open_for_reading
 from tests.support.in_process import NAME
 
@@ -19,7 +19,8 @@ class Reader:
 
     def __init__(self, config: Config) -> None:
         self._state = open_for_reading(config, NAME)
-        self._snapshot, self._index = open_generation(self._state)
+        self._snapshot = self._state.corpus.snapshot()
+        self._index = index_of(self._state, self._snapshot)
         vectors = [vector.copy() for _, vector in self._snapshot.vectors()]
         self._probes = vectors[:: max(1, len(vectors) // PROBES)][:PROBES]
         self._first = self._read()

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freshcrawl.answers import export_rows, open_generation
+from freshcrawl.answers import export_rows
 from freshcrawl.core.pages import Status
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
+from freshcrawl.reader import index_of
 from freshcrawl.reading import fill_digests, page_title
 from freshcrawl.staging import chunks_of
 from freshcrawl.state import SiteState, open_for_reading
@@ -76,8 +77,9 @@ def view_of(config: Config, now: float) -> View:
 
 
 def _read(state: SiteState, now: float) -> View:
-    snapshot, index = open_generation(state)
+    snapshot = state.corpus.snapshot()
     try:
+        index = index_of(state, snapshot)
         exported = export_rows(state, now=now, max_age=LONG)
         view = View(
             snapshot.generation,
