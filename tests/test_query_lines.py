@@ -138,6 +138,15 @@ def test_one_damaged_site_does_not_silence_the_others(
         assert query.end() == 0
 
 
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Let started processes get SIGINT, which those of a shell's background jobs ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint")
 def test_ctrl_c_ends_it_in_order(crawled: Site, tmp_path: Path) -> None:
     with QueryProcess(crawled.state, tmp_path / "log") as query:
         query.ask()
