@@ -75,7 +75,9 @@ class SiteModel:
         page = Page(path, self._texts.page(), sitemap=self._random.randrange(SITEMAPS))
         page.validators = self._random.choice(VALIDATORS)
         if sources := [p for p in self.pages.values() if p.status == 200]:
-            self._random.choice(sources).links.append(path)
+            source = self._random.choice(sources)
+            source.links.append(path)
+            source.revision += 1
         self.pages[path] = page
         return page
 
