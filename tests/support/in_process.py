@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,11 +142,6 @@ class Place:
         self._dead += 1
         self.state.rename(self.folder / f"dead-{self._dead}")
         copy.rename(self.state)
-
-    def forget_dead(self) -> None:
-        """Remove what killed runs wrote after their end; nobody may read it any more."""
-        for number in range(self._dead + 1):
-            shutil.rmtree(self.folder / f"dead-{number}", ignore_errors=True)
 
 
 async def _crawl(settings: Settings, saboteur: Saboteur, *, full: bool) -> RunReport | None:

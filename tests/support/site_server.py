@@ -152,8 +152,6 @@ class SiteServer:
         dice = random.Random(f"{self.faults.seed} {path}")
         return fault if dice.random() < self.faults.share else ""
 
-    # -- pages ----------------------------------------------------------------
-
     def _page_or_fault(self, path: str, fault: str, request: Request) -> Reply:
         page = self.site.pages.get(path)
         missing = Reply(404, b"not here", {"Content-Type": "text/html"})
@@ -172,10 +170,9 @@ class SiteServer:
         reply = Reply(200, body, {"Content-Type": "text/html; charset=utf-8"})
         etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
         date = formatdate(BORN + page.revision, usegmt=True)
-        same = False
+        same = page.validators in {"both", "etag"} and _header(request, "If-None-Match") == etag
         if page.validators in {"both", "etag"}:
             reply.headers["ETag"] = etag
-            same = _header(request, "If-None-Match") == etag
         if page.validators in {"both", "date"}:
             reply.headers["Last-Modified"] = date
             asked_by_tag = page.validators == "both" and _header(request, "If-None-Match")
@@ -194,8 +191,6 @@ class SiteServer:
         if self._started not in said.left_at:
             said.left_at.append(self._started)
         return reply
-
-    # -- what lists the pages -------------------------------------------------
 
     def _robots(self, fault: str) -> Reply:
         if fault:
