@@ -29,10 +29,12 @@ faults = st.builds(
     seed=seeds,
 )
 few = st.integers(1, 12)
+# Most runs pass each step of a publish once.
+passed = st.sampled_from([1, 1, 1, 2, 3])
 cuts = st.one_of(
-    st.builds(Cut, st.just("kill"), st.sampled_from(Seam), st.integers(1, 3)),
+    st.builds(Cut, st.just("kill"), st.sampled_from(Seam), passed),
     st.builds(Cut, st.just("kill"), st.sampled_from(["item", "request"]), few),
-    st.builds(Cut, st.just("full"), st.sampled_from([*Seam, "item"]), st.integers(1, 3)),
+    st.builds(Cut, st.just("full"), st.sampled_from([*Seam, "item"]), passed),
     st.builds(Cut, st.just("embedder"), st.just(""), st.integers(1, 4)),
     st.builds(Cut, st.sampled_from(["stop", "pages"]), st.just("request"), few),
 )
