@@ -221,7 +221,9 @@ def test_any_error_of_the_thread_is_final(
 
 
 @pytest.mark.parametrize(
-    "value", [{"a": b"x"}, {"a": {1, 2}}, {"a": object()}, {(1, 2): 1}], ids=repr
+    "value",
+    [{"a": b"x"}, {"a": {1, 2}}, {"a": object()}, {(1, 2): 1}],
+    ids=["bytes", "set", "object", "key"],
 )
 def test_value_that_is_no_json_is_refused_at_the_put(
     value: dict[Any, Any], store: SqliteRecordStore, path: Path
