@@ -447,6 +447,21 @@ def test_generation_that_is_not_kept_is_refused(corpus: Corpus, generation: int)
         corpus.snapshot(generation)
 
 
+def test_generations_with_distrusted_chunks_are_not_kept(reopen: Opener) -> None:
+    corpus = reopen()
+    embed_and_publish(corpus, edit("a/", "old"))
+    embed_and_publish(corpus, edit("a/", "wrong"), edit("b/", "stands"))
+    embed_and_publish(corpus, edit("b/", "other"))
+    put_all_vectors(corpus, [edit("a/", "right")])
+    generation = corpus.publish(
+        [edit("a/", "right")], run_id="repair", model=MODEL, dimension=DIMENSION,
+        published_at=1000.0, build=lambda snapshot: None, distrust=True,
+    )  # fmt: skip
+    corpus.close()
+    with closing(reopen()) as corpus, closing(corpus.snapshot()) as snapshot:
+        assert (generation, snapshot.generations()) == (4, [1, 4])
+
+
 def test_withdrawn_page_has_no_row(corpus: Corpus) -> None:
     embed_and_publish(corpus, edit("a", "one"), edit("b", "two"), at=100)
     publication: dict[str, Any] = {"run_id": "r", "model": MODEL, "dimension": DIMENSION}

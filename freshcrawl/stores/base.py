@@ -121,6 +121,7 @@ class Corpus(Protocol):
         build: Callable[[Snapshot], None],
         withdrawn: Collection[str] = (),
         rollback: Rollback | None = None,
+        distrust: bool = False,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current.
 
@@ -129,6 +130,8 @@ class Corpus(Protocol):
         Rows and chunks equal to what stands are left as they are. Pages of the keys
         ``withdrawn`` have no row in it. Returns the new generation's number. A
         ``rollback`` is noted with the switch, and makes a generation whatever it changes.
+        With ``distrust`` the chunks that it replaces were never right: with the switch, no
+        generation that has them is kept any more.
 
         Raises:
             StoreError: a live chunk has no vector of ``model``.

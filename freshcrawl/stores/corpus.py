@@ -31,6 +31,7 @@ from freshcrawl.stores.told import ToldConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from freshcrawl.core.published import Edit
@@ -139,6 +140,7 @@ class SqliteCorpus:
         build: Callable[[Snapshot], None],
         withdrawn: Collection[str] = (),
         rollback: Rollback | None = None,
+        distrust: bool = False,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current; see Corpus.
 
@@ -151,8 +153,14 @@ class SqliteCorpus:
                 return publication.number - 1
             if rollback is not None:
                 corpus_history.note_rollback(conn, rollback)
+            if distrust:
+                corpus_history.distrust_closed_in(conn, publication.number)
             build(SqliteSnapshot(conn, owned=False))
             return publication.number
+
+    def editing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Hold one transaction for edits that no publish makes."""
+        return self._writing()
 
     def release(self) -> None:
         """Note durably that the last rollback is released."""

@@ -29,6 +29,15 @@ def kept_generations(conn: sqlite3.Connection) -> list[int]:
     return [number for (number,) in conn.execute(query)]
 
 
+def distrust_closed_in(conn: sqlite3.Connection, generation: int) -> None:
+    """Keep no generation that has chunks which ``generation`` closed."""
+    conn.execute(
+        "UPDATE generations SET kept = 0 WHERE generation < ?"
+        " AND generation >= (SELECT min(from_gen) FROM chunks WHERE to_gen = ?)",
+        (generation, generation),
+    )
+
+
 def not_kept(generation: int, kept: Sequence[int]) -> StoreError:
     """Return the error for a generation that is not kept."""
     known = ", ".join(map(str, kept)) or "none"

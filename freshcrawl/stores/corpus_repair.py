@@ -5,27 +5,25 @@ Each is one transaction of its own, and does nothing the second time.
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import Status
-from freshcrawl.stores.sqlitefile import connect_writer, reported
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable
+
+    from freshcrawl.stores.corpus import SqliteCorpus
 
 
 class CorpusRepair:
-    """Repairs the file ``path``; only for the holder of the site's lock."""
+    """Repairs ``corpus`` through its own writer: never a file that took the place of its own."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, corpus: SqliteCorpus) -> None:
+        self._corpus = corpus
 
     def drop_strays(self) -> None:
         """Delete the open chunks that are of no live page: no reader was ever shown them."""
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             conn.execute(
                 "DELETE FROM chunks WHERE to_gen IS NULL"
                 " AND key NOT IN (SELECT key FROM open_pages WHERE status = ?)",
@@ -34,14 +32,14 @@ class CorpusRepair:
 
     def drop_content(self, digests: Iterable[str]) -> None:
         """Delete kept content."""
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             conn.executemany(
                 "DELETE FROM content WHERE digest = ?", [(digest,) for digest in digests]
             )
 
     def drop_vectors(self, model: str, digests: Iterable[str]) -> None:
         """Delete vectors."""
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             conn.executemany(
                 "DELETE FROM vectors WHERE model = ? AND embed_digest = ?",
                 [(model, digest) for digest in digests],
@@ -55,7 +53,7 @@ class CorpusRepair:
         ``embedding`` is the model and the length of its vectors, of which the row before it, if
         there is one, knows better.
         """
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             query = "SELECT model, dimension FROM generations ORDER BY generation DESC"
             embedding = conn.execute(query).fetchone() or embedding
             conn.execute(
@@ -67,7 +65,7 @@ class CorpusRepair:
 
     def recount(self, generation: int) -> None:
         """Make the counts of the current generation those of its rows."""
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             conn.execute(
                 "UPDATE generations SET"
                 " pages = (SELECT count(*) FROM open_pages WHERE status = ?),"
@@ -75,27 +73,11 @@ class CorpusRepair:
                 (Status.LIVE, generation),
             )
 
-    def distrust_closed_in(self, generation: int) -> None:
-        """Keep no generation that has the rows which a repair, as ``generation``, closed."""
-        with self._writing() as conn:
-            conn.execute(
-                "UPDATE generations SET kept = 0 WHERE generation < ?"
-                " AND generation >= (SELECT min(from_gen) FROM chunks WHERE to_gen = ?)",
-                (generation, generation),
-            )
-
     def distrust(self, generations: Iterable[int]) -> None:
         """Keep older generations no more; rows that only they have go with the next publish."""
-        with self._writing() as conn:
+        with self._corpus.editing() as conn:
             conn.executemany(
                 "UPDATE generations SET kept = 0 WHERE generation = ?"
                 " AND generation < (SELECT max(generation) FROM generations)",
                 [(number,) for number in generations],
             )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with reported(self._path), closing(connect_writer(self._path)) as conn:
-            conn.execute("BEGIN IMMEDIATE")
-            yield conn
-            conn.execute("COMMIT")

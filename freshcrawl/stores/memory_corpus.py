@@ -13,6 +13,7 @@ from freshcrawl.stores.memory_generation import (
     Versions,
     drop_versions,
     note_versions,
+    trusted,
 )
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ class MemoryCorpus:
         build: Callable[[Snapshot], None],
         withdrawn: Collection[str] = (),
         rollback: Rollback | None = None,
+        distrust: bool = False,
     ) -> int:
         """Apply ``edits`` as the next generation and make it current; see Corpus."""
         before = self._data.generations[-1]
@@ -178,6 +180,8 @@ class MemoryCorpus:
             return before.number
         self._check_vectors(after)
         build(MemorySnapshot(self._data, after))
+        if distrust:
+            self._data.generations[:] = trusted(self._data.generations, after)
         self._make_current(before, after)
         self._data.rollback = rollback or self._data.rollback
         return after.number

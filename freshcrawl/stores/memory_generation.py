@@ -63,6 +63,16 @@ class Generation:
             self.chunks[key] = sorted(chunks, key=lambda chunk: chunk.ordinal)
 
 
+def trusted(generations: Sequence[Generation], after: Generation) -> list[Generation]:
+    """Return those generations, of which ``after`` is the next, without a chunk that it closes."""
+    closed = [
+        chunk
+        for chunk in generations[-1].all_chunks()
+        if chunk not in after.chunks.get(chunk.key, ())
+    ]
+    return [of for of in generations if not any(c in of.chunks.get(c.key, ()) for c in closed)]
+
+
 def note_versions(versions: Versions, before: Generation, after: Generation) -> None:
     """Close the versions that ``after`` does not have any more, and open its new ones."""
     for key in before.pages.keys() | after.pages.keys():

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.published import Edit
 from freshcrawl.publishing import Publisher
 from freshcrawl.seams import Seam, reached
-from freshcrawl.state import CORPUS, INDEX
+from freshcrawl.state import INDEX
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_repair import CorpusRepair
 from freshcrawl.verify.checking import check_databases, examine
 from freshcrawl.verify.contents import read_kept
@@ -56,14 +57,14 @@ class Repair:
     """Heals one site, whose lock ``state`` holds."""
 
     def __init__(self, state: SiteState, config: Config, embedder: Embedder, clock: Clock) -> None:
-        if state.folder is None:
+        if state.folder is None or not isinstance(state.corpus, SqliteCorpus):
             raise StoreError(f"{state.name}: only what is on disk can be repaired")
         self._state = state
         self._folder: Path = state.folder
         self._config = config
         self._embedder = embedder
         self._clock = clock
-        self._corpus = CorpusRepair(state.folder / CORPUS)
+        self._corpus = CorpusRepair(state.corpus)
         self._publisher = Publisher(state, config, lambda: embedder)
 
     def heal(self) -> Healed:
@@ -165,16 +166,16 @@ class Repair:
 
     def _publish(self, edits: Sequence[Edit]) -> None:
         embedder = self._embedder
-        generation = self._state.corpus.publish(
+        self._state.corpus.publish(
             edits,
             run_id=RUN_ID,
             model=embedder.model,
             dimension=embedder.dimension,
             published_at=self._clock(),
             build=lambda snapshot: self._publisher.write_index(snapshot, embedder),
+            distrust=True,
         )
         reached(Seam.SWITCHED)
-        self._corpus.distrust_closed_in(generation)
 
     def _write_index(self) -> None:
         """Write the file of the current generation anew, in its place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,15 @@ class Site:
         state = open_for_writing(self.config(), self.name, "test", 0.0)
         try:
             return Repair(state, self.config(), MODEL, time.time).heal()
+        finally:
+            state.close()
+
+    def generations(self) -> list[int]:
+        """Return the numbers of the generations that are kept."""
+        state = open_for_reading(self.config(), self.name)
+        try:
+            with closing(state.corpus.snapshot()) as snapshot:
+                return snapshot.generations()
         finally:
             state.close()
 
