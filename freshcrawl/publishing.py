@@ -99,6 +99,7 @@ class Publisher:
         """
         kept = self._state.corpus.retain(retention_policy(self._config, now))
         reached(Seam.ROWS_DROPPED)
+        self._state.check_own()  # index files are dropped by their names
         self._state.index.retain(kept)
         reached(Seam.TIDIED)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from freshcrawl.ledger import Ledger
-from freshcrawl.seams import Seam
+from freshcrawl.seams import Seam, listening
 from freshcrawl.state import open_for_reading, open_for_writing
 from freshcrawl.stores.base import StoreError
 from freshcrawl.verify import Kind, damages, verify_folder
@@ -196,6 +199,73 @@ def test_another_model_than_the_sites_repairs_nothing(site: Site) -> None:
             Repair(state, site.config(), other, lambda: 1e9).heal()
     finally:
         state.close()
+
+
+BY_NAMES = {
+    *(Seam.INDEX_WRITTEN, Seam.INDEX_CHECKED, Seam.INDEX_NAMED, Seam.MANIFEST_WRITTEN),
+    Seam.INDEX_DROPPED,
+}
+"""Steps inside of writing an index file, or of dropping some, which is done by names."""
+
+
+def test_folder_that_takes_the_place_of_the_repaired_one_is_left_as_it_is(
+    site: Site, tmp_path: Path
+) -> None:
+    """Also where that has the same damage: whoever made it may be at it."""
+    for hurt in (
+        damage.generation_lost,
+        damage.chunks_altered,
+        damage.vectors_unused_short,
+        damage.record_status,
+        damage.index_of_no_generation,
+    ):
+        hurt(site.folder)
+    passed: list[Seam] = []
+    with listening(passed.append):
+        shutil.copytree(site.state, tmp_path / "whole")
+        Site(site.origin, tmp_path / "whole").repair()
+    assert {Seam.RECORDS_COMMITTED, Seam.SWITCHED, Seam.TIDIED} <= set(passed)
+    for number, seam in enumerate(passed):
+        if seam in BY_NAMES:
+            continue
+        place = Site(site.origin, tmp_path / f"{number}-{seam}")
+        shutil.copytree(site.state, place.state)
+        swap = Swap(place, at=number)
+        with listening(swap), suppress(StoreError):
+            place.repair()
+            assert number == len(passed) - 1, f"{seam}: it went on"
+        assert contents(place.folder) == contents(swap.control), (number, seam)
+
+
+@dataclass
+class Swap:
+    """Listener that puts a copy in the place of a site's folder at step number ``at``."""
+
+    place: Site
+    at: int
+
+    @property
+    def control(self) -> Path:
+        """A copy that nobody knows of."""
+        return self.place.state / "control"
+
+    def __call__(self, seam: Seam) -> None:
+        """Count the step."""
+        if self.at == 0:
+            aside = self.place.state / "aside"
+            self.place.folder.rename(aside)
+            shutil.copytree(aside, self.place.folder)
+            shutil.copytree(aside, self.control)
+        self.at -= 1
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """Return the index files of a site, and what its databases say."""
+    found: dict[str, Any] = {path.name: path.read_bytes() for path in (folder / "index").iterdir()}
+    for name in ("records.sqlite", "corpus.sqlite"):
+        with closing(sqlite3.connect(folder / name)) as conn:
+            found[name] = list(conn.iterdump())
+    return found
 
 
 def undecidable(pair: tuple[Damage, Damage]) -> bool:

@@ -42,7 +42,12 @@ class RecordChanges:
         self._dropped.update(names)
 
     def write(self, state: SiteState) -> None:
-        """Write and commit, if there is anything."""
+        """Write and commit, if there is anything.
+
+        Raises:
+            StoreError: the site's folder is another one by now.
+        """
+        state.check_own()
         for name in sorted(self._dropped):
             state.records.delete(name)
         for key, changes in sorted(self._changes.items()):

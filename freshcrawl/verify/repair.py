@@ -80,6 +80,7 @@ class Repair:
         self._publisher.check_model()
         for number in range(ROUNDS):
             with open_view(self._folder) as view:
+                self._state.check_own()  # it was opened by its name
                 found = examine(view, self._embedder)
                 if not number:
                     healed.found = found
@@ -105,6 +106,7 @@ class Repair:
             self._write_index()
         settle_records(view, found, changes)
         changes.write(self._state)
+        self._state.check_own()
         for finding in found:
             if finding.kind == Kind.INDEX_UNKNOWN:
                 (self._folder / INDEX / finding.where.partition("/")[2]).unlink(missing_ok=True)
