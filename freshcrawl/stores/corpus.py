@@ -16,12 +16,12 @@ from freshcrawl.stores.corpus_tables import (
     SCHEMA_VERSION,
     VERSION_QUERY,
     add_indexes,
+    connect_existing,
     create_tables,
 )
 from freshcrawl.stores.sqlitefile import (
     FileIdentity,
     checkpoint,
-    connect_checked,
     connect_writer,
     layout_version,
     reported,
@@ -83,7 +83,7 @@ class SqliteCorpus:
             StoreError: ``generation`` is not kept.
         """
         with reported(self._path):
-            conn = self._connect_reader()
+            conn = connect_existing(self._path)
             if conn is None:
                 conn = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
                 create_tables(conn)
@@ -206,15 +206,9 @@ class SqliteCorpus:
             raise
         return conn
 
-    def _connect_reader(self) -> sqlite3.Connection | None:
-        """Return a new connection; None while there is no file with tables."""
-        if not self._path.exists():
-            return None
-        return connect_checked(self._path, VERSION_QUERY, SCHEMA_VERSION)
-
     def _open_reader(self) -> sqlite3.Connection | None:
         if self._reader is None:
-            self._reader = self._connect_reader()
+            self._reader = connect_existing(self._path)
         return self._reader
 
     def _write_rows(self, statement: str, rows: list[tuple[Any, ...]]) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from freshcrawl.core.pages import Status
 from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
-from freshcrawl.stores.corpus_tables import SCHEMA_VERSION, VERSION_QUERY, create_tables
-from freshcrawl.stores.sqlitefile import connect_checked, reported
+from freshcrawl.stores.corpus_tables import connect_existing, create_tables
+from freshcrawl.stores.sqlitefile import reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 _GENERATIONS = (
-    "SELECT generation, model, dimension, pages, chunks FROM generations"
+    "SELECT generation, run_id, model, dimension, pages, chunks FROM generations"
     " WHERE kept ORDER BY generation"
 )
 _NEWEST = (
@@ -39,6 +39,7 @@ class GenerationRow(NamedTuple):
     """A row of ``generations``."""
 
     number: int
+    run_id: str
     model: str
     dimension: int
     pages: int
@@ -51,7 +52,7 @@ class CorpusAudit:
     def __init__(self, path: Path) -> None:
         self._path = path
         with reported(path):
-            conn = self._connect()
+            conn = connect_existing(self._path)
             if conn is None:
                 conn = sqlite3.connect(":memory:", isolation_level=None)
                 create_tables(conn)
@@ -74,7 +75,7 @@ class CorpusAudit:
     def kept_now(self) -> set[int]:
         """Return the generations that are kept by now, whatever was so when this was opened."""
         with reported(self._path):
-            conn = self._connect()
+            conn = connect_existing(self._path)
             if conn is None:
                 return set()
             with closing(conn):
@@ -129,12 +130,6 @@ class CorpusAudit:
         """Yield ``(digest, stored bytes)`` of all content."""
         with reported(self._path):
             yield from self._conn.execute("SELECT digest, data FROM content ORDER BY digest")
-
-    def _connect(self) -> sqlite3.Connection | None:
-        """Return a new connection; None while there is no file with tables."""
-        if not self._path.exists():
-            return None
-        return connect_checked(self._path, VERSION_QUERY, SCHEMA_VERSION)
 
     def _rows(self, query: str, *args: Any) -> list[tuple[Any, ...]]:
         with reported(self._path):

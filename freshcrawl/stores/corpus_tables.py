@@ -11,10 +11,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.published import Chunk, Published
+from freshcrawl.stores.sqlitefile import connect_checked
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 SCHEMA_VERSION = 1
 VERSION_QUERY = "SELECT value FROM meta WHERE name = 'schema'"
@@ -83,6 +85,11 @@ PAGE_FIELDS = (
 CHUNK_FIELDS = ("id", "key", "ordinal", "heading_path", "anchor", "text", "embed_digest")
 
 _BATCH = 500
+
+
+def connect_existing(path: Path) -> sqlite3.Connection | None:
+    """Return a new connection for reading; None while there is no file with tables."""
+    return connect_checked(path, VERSION_QUERY, SCHEMA_VERSION) if path.exists() else None
 
 
 def create_tables(conn: sqlite3.Connection) -> None:

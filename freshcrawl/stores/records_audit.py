@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.stores.sqlite import SCHEMA_VERSION, VERSION_QUERY
+from freshcrawl.stores.sqlite import SCHEMA_VERSION, VERSION_QUERY, json_object
 from freshcrawl.stores.sqlitefile import connect_checked, connect_reader, reported, store_error
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class RecordsAudit:
         """Yield ``(name, object)`` by name; None for a value that is no JSON object."""
         with reported(self._path):
             for name, value in self._conn.execute("SELECT key, value FROM records ORDER BY key"):
-                yield str(name), _object(value)
+                yield str(name), json_object(value)
 
     def close(self) -> None:
         """Release the file."""
@@ -77,11 +76,3 @@ class RecordsAudit:
 
     def _data_version(self) -> int:
         return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
-
-
-def _object(value: Any) -> dict[str, Any] | None:
-    try:
-        found = json.loads(value)
-    except (TypeError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None

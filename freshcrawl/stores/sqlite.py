@@ -145,17 +145,23 @@ class SqliteRecordStore:
             return self._writing().select(_PAGE, (start, end))
 
 
+def json_object(text: Any) -> dict[str, Any] | None:
+    """Return the JSON object of a row's value, None if it is none."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _object(path: Path, name: str, text: Any) -> dict[str, Any]:
     """Return the JSON object of a row.
 
     Raises:
         StoreError: it is none.
     """
-    try:
-        found = json.loads(text)
-    except (TypeError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+    found = json_object(text)
+    if found is None:
         raise StoreError(
             f"{path}: the row {name!r} is no JSON object; the file is damaged: scrapy verify says "
             "what can be repaired"
