@@ -60,7 +60,9 @@ DAMAGES: dict[Damage, set[Kind]] = {
     damage.manifest_missing: {Kind.INDEX},
     damage.manifest_damaged: {Kind.INDEX},
     damage.manifest_of_other_model: {Kind.INDEX},
+    damage.manifest_of_other_run: {Kind.INDEX},
     damage.old_index_flipped: {Kind.OLD_GENERATION},
+    damage.old_manifest_of_other_run: {Kind.OLD_GENERATION},
     damage.index_of_no_generation: {Kind.INDEX_UNKNOWN},
     damage.generation_ahead: {Kind.INDEX},
     damage.generation_lost: {Kind.GENERATION_BEHIND, Kind.COUNTS},
@@ -84,6 +86,7 @@ DAMAGES: dict[Damage, set[Kind]] = {
     damage.record_status: {Kind.RECORD_STATUS},
     damage.record_made_by: {Kind.RECORD_MADE_BY},
     damage.record_unpublished: {Kind.RECORD_UNPUBLISHED},
+    damage.record_version: {Kind.RECORD_VERSION},
     damage.row_of_page_no_json: {Kind.ROW},
     damage.row_of_noise_no_json: {Kind.ROW},
     damage.row_of_staged_no_json: {Kind.ROW},
@@ -152,14 +155,14 @@ def test_what_else_is_lost_the_next_crawl_brings_back(hurts: list[Damage], site:
 
 
 def test_corpus_of_an_older_backup(crawled: Site, site: Site) -> None:
-    """The page that is gone since is in it."""
+    """The page that is gone since is in it, and the older text of one that was edited."""
     before = site.passages()
     shutil.copy(crawled.state.parent / "first.sqlite", site.folder / "corpus.sqlite")
-    assert site.damage() == {Kind.RECORD_STATUS, Kind.INDEX_UNKNOWN}
+    assert site.damage() == {Kind.RECORD_STATUS, Kind.RECORD_VERSION, Kind.INDEX_UNKNOWN}
     assert damages(site.repair().left) == []
     assert site.found() == []
     assert site.passages() != before
-    site.crawl(day=90)  # by when all have come due
+    site.crawl(day=41)
     assert (site.found(), site.passages()) == ([], before)
 
 

@@ -12,6 +12,7 @@ class Kind(StrEnum):
 
     DATABASE = "database-damaged"
     ROW = "row-damaged"
+    ROLLBACK = "rollback-unfinished"
     STAGED_BROKEN = "staged-broken"
     STAGED_DONE = "staged-published"
     WORK_STRAY = "work-stray"
@@ -32,12 +33,14 @@ class Kind(StrEnum):
     RECORD_UNPUBLISHED = "record-unpublished"
     RECORD_STATUS = "record-status"
     RECORD_MADE_BY = "record-made-by"
+    RECORD_VERSION = "record-version"
     NOT_CHECKED = "not-checked"
 
 
 REPAIRS = {
     Kind.DATABASE: "none: put a backup in its place, or delete the site's folder and crawl again",
     Kind.ROW: "drops the row; its page is looked at again",
+    Kind.ROLLBACK: "brings records in step with it, as the next run does",
     Kind.STAGED_BROKEN: "drops it; its page is downloaded again",
     Kind.STAGED_DONE: "drops it, as the next run does",
     Kind.WORK_STRAY: "drops it",
@@ -58,10 +61,13 @@ REPAIRS = {
     Kind.RECORD_UNPUBLISHED: "makes the page pending and due at once",
     Kind.RECORD_STATUS: "takes the published status, and makes the page due at once",
     Kind.RECORD_MADE_BY: "takes what the kept content says",
+    Kind.RECORD_VERSION: "makes the page due at once, without validators",
     Kind.NOT_CHECKED: "none",
 }
 """What ``--repair`` does about each."""
 
+LEFTOVERS = {Kind.ROLLBACK, Kind.STAGED_DONE, Kind.INDEX_UNKNOWN, Kind.RECORD_MADE_BY}
+"""What is mended also where it is no damage."""
 OTHER_ROW = "none: put a backup in place of the file, or delete that row by hand"
 NEXT_RUN = "none needed: the next run does it"
 
@@ -103,8 +109,7 @@ class Finding:
 
 def is_mended(finding: Finding) -> bool:
     """Tell whether ``--repair`` does something about a finding."""
-    leftover = finding.kind in {Kind.STAGED_DONE, Kind.INDEX_UNKNOWN}
-    return (finding.damage or leftover) and not finding.remedy.startswith("none")
+    return (finding.damage or finding.kind in LEFTOVERS) and not finding.remedy.startswith("none")
 
 
 def damages(findings: list[Finding]) -> list[Finding]:

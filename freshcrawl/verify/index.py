@@ -70,6 +70,8 @@ def compare(view: View, generation: GenerationRow) -> Comparison:
         told = (manifest.get("generation"), manifest.get("model"), manifest.get("dimension"))
         if told != (number, generation.model, generation.dimension):
             found.problem = "its manifest is that of another generation or model"
+        elif manifest.get("run_id", generation.run_id) != generation.run_id:
+            found.problem = "its manifest is that of another run"  # no reader takes it
         store.open(number)
         found.sealed = True
     except FileNotFoundError as error:

@@ -93,8 +93,10 @@ def settle_records(view: View, findings: Iterable[Finding], changes: RecordChang
                 changes.change(key, status=Status.PENDING, **READ_ANEW)
             case Kind.RECORD_STATUS if finding.damage:
                 changes.change(key, status=view.published[key].status, **AT_ONCE)
-            case Kind.RECORD_MADE_BY if finding.damage:
+            case Kind.RECORD_MADE_BY:
                 changes.change(key, made_by=view.made_by[key])
+            case Kind.RECORD_VERSION:
+                changes.change(key, **AT_ONCE)
 
 
 def _drop_row(view: View, name: str, changes: RecordChanges) -> None:

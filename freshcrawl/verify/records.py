@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import Status
 from freshcrawl.staging import is_published
+from freshcrawl.verify.bound import reading_of
 from freshcrawl.verify.findings import NEXT_RUN, OTHER_ROW, Finding, Kind
+from freshcrawl.verify.unfinished import is_rolled_back, is_under_way, was_made_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,11 +26,15 @@ def check_records(view: View) -> Iterator[Finding]:
     for name in view.bad_rows:
         repair = "" if name.startswith(DROPPED) else OTHER_ROW
         yield Finding(Kind.ROW, name, "the row is no JSON object of its kind", repair=repair)
+    if view.rollback is not None:
+        what = f"records are not in step with the rollback to generation {view.rollback.of}"
+        where = f"generation {view.rollback.generation}"
+        yield Finding(Kind.ROLLBACK, where, what, damage=False)
     yield from _check_staged(view)
+    reading = reading_of(view)
     for key, page in view.published.items():
         record = view.pages.get(key)
-        # Its staged row goes with the commit that brings the record in step.
-        under_way = key in view.staged
+        under_way = is_under_way(view, key)
         if record is None:
             # A row that is damaged is reported as that.
             if f"page:{key}" not in view.bad_rows:
@@ -36,13 +42,17 @@ def check_records(view: View) -> Iterator[Finding]:
                 yield _finding(Kind.RECORD_MISSING, key, what, under_way=under_way)
         else:
             yield from _check_record(view, page, record, under_way=under_way)
+            if not under_way and reading.lacks(view, page, record):
+                what = "its record has the validators of a text that is not published, nor staged"
+                yield Finding(Kind.RECORD_VERSION, key, what)
     for key in view.staged.keys() - view.published.keys() - view.pages.keys():
         if f"page:{key}" not in view.bad_rows:
             yield Finding(Kind.RECORD_MISSING, key, "it is staged, but there is no record of it")
     for key, record in view.pages.items():
         if record.status == Status.LIVE and key not in view.published:
-            what = "its record says that it is live, but it was never published"
-            yield Finding(Kind.RECORD_UNPUBLISHED, key, what)
+            what = "its record says that it is live, but it is not published"
+            under_way = is_rolled_back(view, key)
+            yield _finding(Kind.RECORD_UNPUBLISHED, key, what, under_way=under_way)
 
 
 def _check_record(
@@ -56,7 +66,10 @@ def _check_record(
         made_by = view.made_by.get(page.key)
         if made_by not in {None, record.made_by}:
             what = f"its record says made by {record.made_by!r}, its content by {made_by!r}"
-            yield _finding(Kind.RECORD_MADE_BY, page.key, what, under_way=under_way)
+            if not under_way and was_made_by(view, page, record):
+                yield Finding(Kind.RECORD_MADE_BY, page.key, what, damage=False)
+            else:
+                yield _finding(Kind.RECORD_MADE_BY, page.key, what, under_way=under_way)
 
 
 def _finding(kind: Kind, key: str, what: str, *, under_way: bool) -> Finding:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.published import Edit
+from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import Publisher
 from freshcrawl.seams import Seam, reached
 from freshcrawl.state import INDEX
@@ -22,6 +23,7 @@ from freshcrawl.verify.contents import read_kept
 from freshcrawl.verify.findings import Finding, Kind, is_mended
 from freshcrawl.verify.mending_records import READ_ANEW, RecordChanges, settle_records
 from freshcrawl.verify.mending_vectors import settle_vectors
+from freshcrawl.verify.records import DROPPED
 from freshcrawl.verify.vectors import unused_damaged
 from freshcrawl.verify.view import open_view
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from freshcrawl.stores.base import Embedder
     from freshcrawl.verify.view import View
 
-ROUNDS = 5
+ROUNDS = 6
 """Looks at the state, the last of which mends nothing."""
 ROWS = {Kind.GENERATION_BEHIND, Kind.CHUNKS_STRAY, Kind.CHUNKS, Kind.VECTORS, Kind.VECTORS_DIFFER}
 """What is wrong with rows that several generations may have."""
@@ -96,6 +98,8 @@ class Repair:
             return False
         kinds = {finding.kind for finding in found}
         changes = RecordChanges(view, self._clock())
+        if Kind.ROLLBACK in kinds and self._finish_rollback(view, found, changes):
+            return True  # all else is looked at in its light
         published = self._mend_rows(view, found, changes)
         # A row that is mended may make older generations whole again.
         distrusted = Kind.OLD_GENERATION in kinds and not kinds & ROWS
@@ -112,6 +116,22 @@ class Repair:
                 (self._folder / INDEX / finding.where.partition("/")[2]).unlink(missing_ok=True)
         if published or distrusted:
             self._publisher.tidy(self._clock())
+        return True
+
+    def _finish_rollback(
+        self, view: View, found: Sequence[Finding], changes: RecordChanges
+    ) -> bool:
+        """Bring records in step with a rollback that was cut off; False if they cannot be read.
+
+        First of all: what is tidied up later may be the generation before it, which says
+        which pages it changed.
+        """
+        if any(not name.startswith(DROPPED) for name in view.bad_rows):
+            return False
+        settle_records(view, [f for f in found if f.kind == Kind.ROW], changes)
+        changes.write(self._state)
+        Ledger(self._state, self._clock()).commit_records()
+        reached(Seam.RECORDS_COMMITTED)
         return True
 
     def _mend_rows(self, view: View, found: Sequence[Finding], changes: RecordChanges) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Staged
+from freshcrawl.rolled_back import IN_STEP
 from freshcrawl.staging import unpack_blocks
 from freshcrawl.state import CORPUS, RECORDS
 from freshcrawl.stores.base import StoreError
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from freshcrawl.core.published import Published
+    from freshcrawl.core.rollback import Rollback
+    from freshcrawl.core.versions import Version
 
 ATTEMPTS = 50
+SITE = "meta:site"
 
 
 @dataclass(slots=True)
@@ -35,6 +39,10 @@ class View:
     pages: dict[str, PageRecord] = field(default_factory=dict)
     staged: dict[str, Staged] = field(default_factory=dict)
     """Staged work without its bulk."""
+    rollback: Rollback | None = None
+    """The last one, if records are not in step with it: it was cut off."""
+    site: dict[str, Any] = field(default_factory=dict)
+    """The site's table, as of its last run."""
     work: dict[str, bool] = field(default_factory=dict)
     """By key of a ``work:`` row: whether it has blocks that can be read."""
     bad_rows: list[str] = field(default_factory=list)
@@ -52,6 +60,10 @@ class View:
     def live(self) -> list[Published]:
         """Return the pages that are in the answers, by key."""
         return [page for page in self.published.values() if page.status == Status.LIVE]
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the kept versions of a page, newest first."""
+        return self.corpus.snapshot.versions(key)
 
     def is_waiting(self, key: str) -> bool:
         """Tell whether the next check of a page downloads it, and keeps and publishes it anew."""
@@ -78,6 +90,7 @@ def open_view(folder: Path) -> Iterator[View]:
                 continue
             published = {page.key: page for page in corpus.snapshot.pages()}
             view = View(folder, corpus, corpus.generations(), published)
+            view.rollback = corpus.snapshot.rollback()
             for name, row in records.rows():
                 _take(view, name, row)
             records.close()  # a reader of old rows keeps SQLite from tidying up
@@ -97,6 +110,11 @@ def _take(view: View, name: str, row: dict[str, Any] | None) -> None:
             view.staged[key] = Staged.from_json(row)
         elif prefix == "work":
             view.work[key] = _is_whole(row)
+        elif name == IN_STEP:
+            if view.rollback is not None and row.get("generation") == view.rollback.generation:
+                view.rollback = None
+        elif name == SITE:
+            view.site = row
     except TypeError:  # fields without a default are not there
         view.bad_rows.append(name)
 

@@ -33,6 +33,7 @@ class OlderReader(HashEmbedder):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         _say_older()
+        vars(run)["recipe"] = lambda site, *, links: "older"
         vars(normalize)["extract"] = _extract_less
 
 

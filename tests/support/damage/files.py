@@ -111,6 +111,16 @@ def manifest_of_other_model(folder: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_bytes()), "model": "other"}))
 
 
+def manifest_of_other_run(folder: Path) -> None:
+    path = index(folder, "json")
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "run_id": "other"}))
+
+
+def old_manifest_of_other_run(folder: Path) -> None:
+    path = folder / "index" / f"{generation(folder) - 1}.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "run_id": "other"}))
+
+
 def old_index_flipped(folder: Path) -> None:
     number = generation(folder) - 1
     path = folder / "index" / f"{number}.faiss"

@@ -55,6 +55,11 @@ def record_made_by(folder: Path) -> None:
     set_record(folder, made_by="1.1")
 
 
+def record_version(folder: Path) -> None:
+    """It says that a text was found which is nowhere."""
+    set_record(folder, validator_digest="of another text", etag='"1"', next_due=9e9)
+
+
 def record_unpublished(folder: Path) -> None:
     """A live record of a page that no source lists and that nothing is known of."""
     with corpus(folder) as conn:
