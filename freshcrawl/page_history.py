@@ -13,7 +13,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.text_diff import unified, words_changed
 from freshcrawl.explanation import key_in
 from freshcrawl.staging import Content, unpack_blocks
-from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.base import DamagedContent, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def history(state: SiteState, url: str) -> dict[str, Any] | None:
     if record is None and not versions:
         return None
     target = _alias(state, record)
-    texts = [_text(state, version.page) for version in versions]
+    texts = [_readable(state, version.page) for version in versions]
     return {
         "site": state.name,
         "key": key,
@@ -147,8 +147,20 @@ def _version(version: Version, text: str | None, older: Sequence[str | None]) ->
     return row
 
 
+def _readable(state: SiteState, page: Published) -> str | None:
+    """Return a version's Markdown, None if it is not kept any more or is damaged."""
+    try:
+        return _text(state, page)
+    except (DamagedContent, ValueError, TypeError, AttributeError):  # or no such JSON
+        return None
+
+
 def _text(state: SiteState, page: Published) -> str | None:
-    """Return a version's Markdown, None if it is not kept any more."""
+    """Return a version's Markdown, None if it is not kept any more.
+
+    Raises:
+        DamagedContent: it cannot be read.
+    """
     if page.status != Status.LIVE:
         return ""
     content = state.corpus.get_content(page.content) if page.content else None

@@ -11,12 +11,12 @@ import pytest
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.page_history import diff, history
 from freshcrawl.state import SiteState, open_for_reading
-from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.base import DamagedContent, StoreError
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import scrapy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 TEXTS = (
@@ -198,6 +198,30 @@ def test_content_that_is_not_kept_any_more_is_said(
     assert [v["content_kept"] for v in told] == [True, True, False]
     assert told[1]["words_added"] is None
     assert first["content_kept"]
+
+
+def fail(digest: str) -> bytes:
+    raise DamagedContent("the kept content of a page is damaged")
+
+
+@pytest.mark.parametrize("read", [fail, lambda digest: b"{", lambda digest: b"[1]"])
+def test_one_version_with_damaged_content_hides_no_other(
+    site: Site,
+    state: SiteState,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Callable[[str], bytes],
+) -> None:
+    whole = state.corpus.get_content
+    with closing(state.corpus.snapshot()) as snapshot:
+        page = snapshot.versions(looked_up(site, state, "valve")["key"])[1].page
+    monkeypatch.setattr(
+        type(state.corpus),
+        "get_content",
+        lambda self, digest: read(digest) if digest == page.content else whole(digest),
+    )
+    told = looked_up(site, state, "valve")["versions"]
+    assert [v["content_kept"] for v in told] == [True, False, True]
+    assert [v["words_added"] for v in told] == [None, None, None]
 
 
 def test_commands(site: Site) -> None:
