@@ -11,7 +11,7 @@ from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
-from freshcrawl.rolled_back import catch_up, rows_of
+from freshcrawl.rolled_back import catch_up
 from freshcrawl.staging import Content, is_published, same_work
 from freshcrawl.stores.base import DamagedContent
 
@@ -55,7 +55,7 @@ class Ledger:
         self.rollback: Rollback | None = None
         """The last one, released or not."""
         self.undone: dict[str, Published] = {}
-        """What was published until then, as long as that is kept."""
+        """Rows of before it, of pages that no run has looked at since its release."""
         self._load_published()
         recover(self, state, now)
         catch_up(self, state)
@@ -68,8 +68,6 @@ class Ledger:
             self.rollback = snapshot.rollback()
         finally:
             snapshot.close()
-        if self.rollback is not None:
-            self.undone = rows_of(self._state.corpus, self.rollback.origin)
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a key that was not known."""
@@ -92,8 +90,12 @@ class Ledger:
         return self.rollback is not None and self.rollback.pinned
 
     def brings_back(self, entry: Staged) -> bool:
-        """Tell whether staged work makes a page as it was before a rollback."""
-        return entry.key in self.undone and is_published(entry, self.undone[entry.key])
+        """Tell whether staged work gives a page the text again that it had before a rollback."""
+        return (
+            entry.status == Status.LIVE
+            and entry.key in self.undone
+            and is_published(entry, self.undone[entry.key])
+        )
 
     def is_live(self, key: str) -> bool:
         """Tell whether a key is in the answers now."""

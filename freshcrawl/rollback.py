@@ -13,6 +13,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.rollback import Rollback, differing, release_command
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import Publisher, gather_vectors
+from freshcrawl.rolled_back import differing_pages, rows_of
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
 
@@ -93,17 +94,14 @@ def roll_back(
     ):
         done = _publish(state, ledger, embedder(), generation, now)
         reached(Seam.SWITCHED)
-        before = ledger.published
         ledger = Ledger(state, now)
-        changed = len(differing(before, ledger.published))
-    else:
-        changed = sum(page.from_gen == done.generation for page in ledger.published.values())
     ledger.commit_records()
     reached(Seam.RECORDS_COMMITTED)
     Publisher(state, config, embedder).tidy(now)
     with closing(state.corpus.snapshot()) as current:
         info = current.info()
     numbers = (done.generation, done.of, done.before)
+    changed = differing_pages(state)
     return RolledBack(state.name, *numbers, info["pages"], info["chunks"], changed)
 
 
@@ -121,15 +119,15 @@ def release(state: SiteState, now: float) -> int:
     if rollback is None or not rollback.pinned:
         raise StoreError(f"{state.name} is not rolled back: there is nothing to release")
     keys = {k for k, page in ledger.published.items() if page.from_gen == rollback.generation}
-    if ledger.undone:
-        keys |= differing(ledger.undone, ledger.published)
+    if before := rows_of(state.corpus, rollback.origin):
+        keys |= differing(before, ledger.published)
     keys = (keys | ledger.staged.keys()) & ledger.pages.keys()
     for key in keys:
         ledger.make_due(key)
     # Due before they are let go: a kill in between leaves the rollback, with pages due.
     ledger.commit_records()
     reached(Seam.RECORDS_COMMITTED)
-    state.corpus.release()
+    state.corpus.release(now)
     return len(keys)
 
 

@@ -34,15 +34,34 @@ def rows_of(corpus: Corpus, generation: int) -> dict[str, Published]:
 
 
 def catch_up(ledger: Ledger, state: SiteState) -> None:
-    """Bring records in step with the last rollback, unless they are; durable with a commit."""
+    """Bring records in step with the last rollback, unless they are; durable with a commit.
+
+    And take into the ledger what it has undone, as far as that waits to be looked at again.
+    """
     rollback = ledger.rollback
     if rollback is None:
         return
-    known = state.records.get(IN_STEP) or {}
-    if known.get("generation") == rollback.generation:
-        return
+    stored = known = state.records.get(IN_STEP) or {}
+    if known.get("generation") != rollback.generation:
+        known = _bring_all_in_step(ledger, state, rollback)
+    undone = known.get("undone", [])
+    rows = rows_of(state.corpus, rollback.origin) if undone else {}
+    ledger.undone = {key: rows[key] for key in undone if key in rows and _waits(ledger, key)}
+    known = {**known, "undone": list(ledger.undone)}
+    if known != stored:
+        state.records.put(IN_STEP, known)
+
+
+def differing_pages(state: SiteState) -> int:
+    """Return how many pages the last rollback, which records are in step with, has changed."""
+    return int((state.records.get(IN_STEP) or {}).get("differing", 0))
+
+
+def _bring_all_in_step(ledger: Ledger, state: SiteState, rollback: Rollback) -> dict[str, Any]:
+    """Bring all records in step; return what is kept of that."""
     before = rows_of(state.corpus, rollback.before)
-    for key in sorted(_changed(ledger, before, rollback)):
+    changed = sorted(_changed(ledger, before, rollback))
+    for key in changed:
         if key in ledger.pages:
             _bring_in_step(ledger, key, rollback)
         if key in before and before[key].status == Status.LIVE and not ledger.is_live(key):
@@ -50,7 +69,23 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
     if ledger.boilerplate.basis or ledger.boilerplate.fingerprints:
         # It was learned from other versions: the next run learns anew, and goes over all pages.
         ledger.keep_boilerplate(replace(ledger.boilerplate, basis="", unfinished=True))
-    state.records.put(IN_STEP, {"generation": rollback.generation})
+    # If it is released, records were lost, and with them what was looked at since.
+    origin = rows_of(state.corpus, rollback.origin) if rollback.pinned else {}
+    undone = sorted(origin.keys() & differing(origin, ledger.published))
+    return {"generation": rollback.generation, "differing": len(changed), "undone": undone}
+
+
+def _waits(ledger: Ledger, key: str) -> bool:
+    """Tell whether no run has published a page, or looked at it to the end, since the release."""
+    rollback, page, record = ledger.rollback, ledger.published.get(key), ledger.pages.get(key)
+    if rollback is None or rollback.pinned:
+        return True
+    if page is not None and page.from_gen > rollback.generation:
+        return False
+    if record is None or record.last_checked <= rollback.released_at:
+        return True
+    # A run that was cut off before it judged what it has found.
+    return key in ledger.staged and not ledger.staged[key].held
 
 
 def _changed(ledger: Ledger, before: dict[str, Published], rollback: Rollback) -> set[str]:

@@ -164,8 +164,8 @@ def _tripped(run: Run, count: Counter[str], policy: guards.GuardPolicy) -> dict[
 def _class_of(run: Run, entry: Staged, moves: int) -> str:
     """Return the guard class.
 
-    A page that moves alone to a live page of its own has none, nor has one that becomes again
-    what it was before a rollback.
+    A page that moves alone to a live page of its own has none, nor has a text that comes back
+    after a rollback. A removal always has one: perhaps it is what was gone back from.
     """
     if run.ledger.brings_back(entry):
         return ""

@@ -239,6 +239,7 @@ def test_cut_off_and_done_again(copied: Crawled, seam: Seam) -> None:
     assert exported(copied.state) == copied.rows[1 if switched else 2]
     done = go_back(copied, 1)
     assert (done.generation, done.of, done.before, done.pages) == (3, 1, 2, 8)
+    assert done.differing == len(DIFFERING)
     assert exported(copied.state) == copied.rows[1]
     assert due(copied) == DIFFERING
     names = sorted(path.name for path in (copied.state / copied.site / "index").iterdir())

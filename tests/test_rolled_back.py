@@ -172,6 +172,80 @@ def with_release(bench: Bench) -> None:
     release(bench.state, bench.clock.time)
 
 
+def test_removals_pass_the_guards_though_they_are_what_was_gone_back_from(bench: Bench) -> None:
+    publish(bench, *(edit(name, "", Status.GONE) for name in NAMES[:25]))
+    go_back(bench)
+    with_release(bench)
+    run = bench.run()
+    stage(run, [removal(name) for name in NAMES[:25]])
+    assert tally.leaving(run) == set()
+    assert tally.release(run) == []
+    assert run.report.held_classes == ["removals"]
+
+
+def released_with_another_text(bench: Bench) -> list[str]:
+    """Return the names of pages that may become again what they were."""
+    names = NAMES[:25]
+    publish(bench, *(edit(name, "third") for name in names))
+    go_back(bench)
+    bench.clock.time += 60
+    with_release(bench)
+    bench.clock.time += 60
+    return names
+
+
+def test_way_back_is_free_until_a_run_has_looked_at_a_page(bench: Bench) -> None:
+    names = released_with_another_text(bench)
+    run = bench.run()
+    for name in names[:22]:
+        run.ledger.set(key_of(name), last_checked=bench.clock.time)
+    assert set(run.ledger.undone) == set(map(key_of, names))
+    commit(run)
+    later = bench.run()
+    assert set(later.ledger.undone) == set(map(key_of, names[22:]))
+    stage(later, [text(name, "third") for name in names])
+    assert set(tally.release(later)) == set(map(key_of, names[22:]))
+    commit(later)
+    assert set(bench.run().ledger.undone) == set(map(key_of, names[22:]))
+    # What a guard holds is not let go by what the next run finds.
+    again = bench.run()
+    stage(again, [text(name, "third") for name in names])
+    assert set(tally.release(again)) == set(map(key_of, names[22:]))
+
+
+def test_run_that_was_cut_off_before_its_tally_does_not_end_the_way_back(bench: Bench) -> None:
+    names = released_with_another_text(bench)
+    run = bench.run()
+    for name in names:
+        run.ledger.set(key_of(name), last_checked=bench.clock.time)
+    stage(run, [text(name, "third") for name in names])
+    run.commit()
+    assert len(tally.release(bench.run())) == 25
+
+
+def test_way_back_ends_when_pages_are_published(bench: Bench) -> None:
+    names = released_with_another_text(bench)
+    publish(bench, *(edit(name, "fourth") for name in names))
+    run = bench.run()
+    assert run.ledger.undone == {}
+    stage(run, [text(name, "third") for name in names])
+    assert tally.release(run) == []
+
+
+def test_pages_are_looked_at_while_pinned_without_an_end_of_the_way_back(bench: Bench) -> None:
+    publish(bench, *(edit(name, "third") for name in NAMES[:25]))
+    go_back(bench)
+    bench.clock.time += 60
+    run = bench.run()
+    for name in NAMES[:25]:
+        run.ledger.set(key_of(name), last_checked=bench.clock.time)
+    stage(run, [text(name, "third") for name in NAMES[:25]])
+    tally.release(run)
+    commit(run)
+    with_release(bench)
+    assert len(tally.release(bench.run())) == 25
+
+
 def test_no_publish_in_between_while_pinned(bench: Bench) -> None:
     def grown() -> list[str]:
         run = bench.run()

@@ -507,10 +507,10 @@ def test_rollback_is_noted_with_the_switch(reopen: Opener) -> None:
     second = reopen()
     with closing(second.snapshot()) as snapshot:
         assert snapshot.rollback() == noted
-    second.release()
-    second.release()
+    second.release(7.0)
+    second.release(9.0)
     with closing(second.snapshot()) as snapshot:
-        assert snapshot.rollback() == replace(noted, pinned=False)
+        assert snapshot.rollback() == replace(noted, pinned=False, released_at=7.0)
     second.close()
 
 

@@ -29,6 +29,8 @@ class Rollback(JsonRecord):
     """Epoch seconds."""
     pinned: bool = True
     """Crawls publish nothing, until a release."""
+    released_at: float = 0.0
+    """Epoch seconds, 0 before that."""
 
     def reason(self, site: str) -> str:
         """Return in words why crawls of ``site`` publish nothing."""

@@ -137,8 +137,8 @@ class Corpus(Protocol):
             StoreError: a live chunk has no vector of ``model``.
         """
 
-    def release(self) -> None:
-        """Note durably that the last rollback is released."""
+    def release(self, now: float) -> None:
+        """Note durably that the last rollback is released, unless it is."""
 
     def retain(self, retention: Retention) -> list[int]:
         """Drop what is past its retention; return the numbers of the generations still kept.

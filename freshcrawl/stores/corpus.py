@@ -162,12 +162,13 @@ class SqliteCorpus:
         """Hold one transaction for edits that no publish makes."""
         return self._writing()
 
-    def release(self) -> None:
-        """Note durably that the last rollback is released."""
+    def release(self, now: float) -> None:
+        """Note durably that the last rollback is released, unless it is."""
         with self._writing() as conn:
             rollback = corpus_history.last_rollback(conn)
-            if rollback is not None:
-                corpus_history.note_rollback(conn, replace(rollback, pinned=False))
+            if rollback is not None and rollback.pinned:
+                released = replace(rollback, pinned=False, released_at=now)
+                corpus_history.note_rollback(conn, released)
 
     def retain(self, retention: Retention) -> list[int]:
         """Drop what is past its retention; return the numbers of the generations still kept.

@@ -186,10 +186,11 @@ class MemoryCorpus:
         self._data.rollback = rollback or self._data.rollback
         return after.number
 
-    def release(self) -> None:
-        """Note that the last rollback is released."""
-        if self._data.rollback is not None:
-            self._data.rollback = replace(self._data.rollback, pinned=False)
+    def release(self, now: float) -> None:
+        """Note that the last rollback is released, unless it is."""
+        rollback = self._data.rollback
+        if rollback is not None and rollback.pinned:
+            self._data.rollback = replace(rollback, pinned=False, released_at=now)
 
     def retain(self, retention: Retention) -> list[int]:
         """Drop what is past its retention; return the numbers of the generations still kept."""
