@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.published import Chunk
 from freshcrawl.ledger import Ledger
-from freshcrawl.policies import retention_policy
-from freshcrawl.seams import Seam, reached
+from freshcrawl.publishing import drop_old
 from freshcrawl.state import CORPUS, INDEX, RECORDS
 from freshcrawl.stores import compacting
 from freshcrawl.stores.base import StoreError
@@ -41,28 +41,41 @@ def compact(state: SiteState, config: Config, now: float) -> Compacted:
     Killed at any moment it leaves a whole state. The stores are closed afterwards.
 
     Raises:
-        StoreError: too little of the disk is free, or a file is damaged.
+        StoreError: too little of the disk is free, a file is damaged, or the folder was replaced.
     """
     folder = state.folder
     if folder is None:
         raise StoreError(f"{state.name} is in memory: there is nothing to compact")
     done = Compacted(state.name, _bytes(folder))
     # Records in step with a rollback that was cut off, before its generation may be dropped.
-    Ledger(state, now).commit_records()
-    kept = state.corpus.retain(retention_policy(config, now))
-    reached(Seam.ROWS_DROPPED)
-    done.files_removed = compacting.drop_leftovers(folder / INDEX, kept)
-    reached(Seam.TIDIED)
+    ledger = Ledger(state, now)
+    ledger.commit_records()
+    done.files_removed = drop_old(state, config, now)
+    waiting = _waiting(ledger)
     state.records.close()
     state.corpus.close()
-    compacting.drop_unused_content(folder / CORPUS)
+    # From here on both files are opened by their names.
+    state.check_own()
+    compacting.drop_unpublished(folder / CORPUS, waiting)
     for name in FILES:
+        state.check_own()
         compacting.refuse_without_room(folder / name)
     for name in FILES:
+        state.check_own()
         if not compacting.compact_file(folder / name):
             done.logs_in_use.append(name)
     done.bytes_after = _bytes(folder)
     return done
+
+
+def _waiting(ledger: Ledger) -> set[str]:
+    """Return the embed digests of the passages of staged work."""
+    return {
+        Chunk.from_json(data).embed_digest
+        for entry in ledger.staged.values()
+        for whole in ledger.whole([entry])
+        for data in whole.chunks
+    }
 
 
 def _bytes(folder: Path) -> int:

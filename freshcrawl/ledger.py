@@ -128,10 +128,13 @@ class Ledger:
         page = self.published[key]
         try:
             content = self._state.corpus.get_content(page.content) if page.content else None
+            return Content.read(content) if content else None
         except DamagedContent as error:
-            logger.warning("%(key)s: %(error)s", {"key": key, "error": error})
-            return None
-        return Content.read(content) if content else None
+            problem = str(error)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            problem = "the kept content of the page is damaged; run scrapy verify --repair"
+        logger.warning("%(key)s: %(error)s", {"key": key, "error": problem})
+        return None
 
     def is_older(self, key: str, made_by: str) -> bool:
         """Tell whether a page's published chunks were read or cut in another way."""

@@ -7,25 +7,32 @@ the generation current. A crash between any two steps repeats work.
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.policies import retention_policy
 from freshcrawl.seams import Seam, reached
 from freshcrawl.staging import content_of, cut_anew, to_edit
+from freshcrawl.stores.advice import in_one_line
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
     from freshcrawl.core.published import Chunk, Edit, Published, Staged
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
+
+logger = logging.getLogger(__name__)
+
+MADE_TODAY = {"extractor": EXTRACTOR_VERSION, "chunker": CHUNKER_VERSION}
+"""What a manifest says of how its generation was read and cut."""
 
 
 @dataclass(slots=True)
@@ -93,18 +100,25 @@ class Publisher:
         return result
 
     def tidy(self, now: float) -> None:
-        """Drop what is past its retention: generations, versions of pages, vectors, index files.
+        """Drop what is past its retention; what keeps that from being done is logged.
 
-        And what crashes left of the latter.
+        Only room is lost by it, until the next publish: what was published stands.
         """
-        kept = self._state.corpus.retain(retention_policy(self._config, now))
-        reached(Seam.ROWS_DROPPED)
-        self._state.check_own()  # index files are dropped by their names
-        self._state.index.retain(kept)
-        reached(Seam.TIDIED)
+        try:
+            drop_old(self._state, self._config, now)
+        except (StoreError, OSError, MemoryError) as error:
+            logger.error("old generations could not be dropped: %s", in_one_line(error))
 
-    def write_index(self, snapshot: Snapshot, embedder: Embedder) -> None:
-        """Write the index file of a generation that is not visible yet."""
+    def write_index(
+        self, snapshot: Snapshot, embedder: Embedder, made: Mapping[str, Any] = MADE_TODAY
+    ) -> None:
+        """Write the index file of a generation that is not visible yet.
+
+        ``made`` is what its manifest says of how it was read and cut.
+
+        Raises:
+            StoreError: the site's folder was replaced, or the file cannot be written.
+        """
         reached(Seam.ROWS_WRITTEN)
         self._state.check_own()  # the index is written by its name
         ids, matrix = gather_vectors(snapshot)
@@ -113,10 +127,17 @@ class Publisher:
             "run_id": snapshot.info()["run_id"],
             "model": embedder.model,
             "dimension": embedder.dimension,
-            "extractor": EXTRACTOR_VERSION,
-            "chunker": CHUNKER_VERSION,
+            **made,
         }
         self._state.index.write(snapshot.generation, ids, matrix, manifest)
+
+    def indexed_with(self) -> str | None:
+        """Return the identity of the model of the current generation, None before the first."""
+        snapshot = self._state.corpus.snapshot()
+        try:
+            return str(snapshot.info()["model"]) if snapshot.generation else None
+        finally:
+            snapshot.close()
 
     def check_model(self) -> None:
         """Refuse to work with another model than the one that the site is indexed with.
@@ -125,11 +146,7 @@ class Publisher:
             StoreError: the models differ, or the configured one cannot be found.
         """
         embedder = self._embedder()
-        snapshot = self._state.corpus.snapshot()
-        try:
-            model = snapshot.info().get("model") if snapshot.generation else None
-        finally:
-            snapshot.close()
+        model = self.indexed_with()
         if model not in {None, embedder.model}:
             raise StoreError(
                 f"site {self._state.name} is indexed with the model {model}, not with "
@@ -179,6 +196,23 @@ class Publisher:
             )
         finally:
             snapshot.close()
+
+
+def drop_old(state: SiteState, config: Config, now: float) -> int:
+    """Drop what is past its retention: generations, versions of pages, vectors, index files.
+
+    And what crashes left of the latter. Returns how many index files and manifests were dropped.
+
+    Raises:
+        StoreError: a store failed, or the site's folder was replaced.
+        OSError: a file cannot be removed.
+    """
+    kept = state.corpus.retain(retention_policy(config, now))
+    reached(Seam.ROWS_DROPPED)
+    state.check_own()  # index files are dropped by their names
+    dropped = state.index.retain(kept)
+    reached(Seam.TIDIED)
+    return dropped
 
 
 def gather_vectors(snapshot: Snapshot) -> tuple[list[int], Matrix]:

@@ -6,12 +6,10 @@ one publish then makes them current, so that a reindex that was cut off goes on 
 
 from __future__ import annotations
 
-import secrets
-import zlib
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.clock import new_run_id
 from freshcrawl.core.pages import Status
 from freshcrawl.core.published import Edit
 from freshcrawl.core.words import count
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from freshcrawl.core.published import Published
     from freshcrawl.remaking import Remade
     from freshcrawl.sites import SiteConfig
-    from freshcrawl.staging import Content
     from freshcrawl.state import SiteState
 
 BATCH = 50
@@ -101,10 +98,9 @@ class Reindexing:
 
     def _publish(self) -> None:
         now, before = self._clock(), self._ledger.generation
-        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         self._result.generation = self._state.corpus.publish(
             self._edits,
-            run_id=f"{stamp}-{secrets.token_hex(2)}",
+            run_id=new_run_id(now),
             model=self._embedder.model,
             dimension=self._embedder.dimension,
             published_at=now,
@@ -118,8 +114,8 @@ class Reindexing:
 
     def _prepare(self, pages: Sequence[Published]) -> None:
         """Embed some pages; keep in memory what differs from what stands."""
-        kept = [(page, content) for page in pages if (content := self._kept(page)) is not None]
-        made = [self._remaker.remake(page, content) for page, content in kept]
+        kept = [(page, self._ledger.published_content(page.key)) for page in pages]
+        made = [self._remaker.remake(page, content) for page, content in kept if content]
         self._result.left += len(pages) - len(made)
         self._result.read_again += sum(one.read_again for one in made)
         chunks = [chunk for one in made for chunk in one.edit.chunks]
@@ -145,13 +141,6 @@ class Reindexing:
         finally:
             snapshot.close()
 
-    def _kept(self, page: Published) -> Content | None:
-        """Return what is kept of a page; None if nothing is, or nothing that can be read."""
-        try:
-            return self._ledger.published_content(page.key)
-        except (zlib.error, ValueError, TypeError, AttributeError):
-            return None
-
     def _refuse_what_is_not_kept(self) -> None:
         """Refuse another model if the text that it embeds is not kept: it is not the one shown.
 
@@ -160,10 +149,10 @@ class Reindexing:
         Raises:
             StoreError: there are such pages.
         """
-        model = self._model_before()
-        if model == self._embedder.model:
+        model = self._publisher.indexed_with()
+        if model in {None, self._embedder.model}:
             return
-        lost = [page for page in self._pages if self._kept(page) is None]
+        lost = [p for p in self._pages if self._ledger.published_content(p.key) is None]
         if not lost:
             return
         for page in lost:
@@ -176,10 +165,3 @@ class Reindexing:
             f"due now: run scrapy crawl docs -a site={name} with the model of the index ({model}), "
             "then scrapy reindex"
         )
-
-    def _model_before(self) -> str:
-        snapshot = self._state.corpus.snapshot()
-        try:
-            return str(snapshot.info()["model"]) if snapshot.generation else self._embedder.model
-        finally:
-            snapshot.close()

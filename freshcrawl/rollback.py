@@ -12,7 +12,7 @@ from freshcrawl.core.published import Edit
 from freshcrawl.core.report import iso
 from freshcrawl.core.rollback import Rollback, differing, release_command
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import Publisher, gather_vectors
+from freshcrawl.publishing import MADE_TODAY, Publisher
 from freshcrawl.rolled_back import differing_pages, rows_of
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from freshcrawl.config import Config
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder, Snapshot
-
-_MANIFEST = ("extractor", "chunker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,10 @@ class RolledBack:
 def generations(state: SiteState) -> dict[str, Any]:
     """Return the kept generations of a site, newest first, and what it is pinned to."""
     with closing(state.corpus.snapshot()) as current:
-        rollback, kept = current.rollback(), current.generations()
-        number = current.generation
+        rollback, number = current.rollback(), current.generation
+        kept = {generation: current.info(generation) for generation in current.generations()}
     rows = []
-    for generation in reversed(kept):
-        with closing(state.corpus.snapshot(generation)) as snapshot:
-            info = snapshot.info()
+    for generation, info in reversed(kept.items()):
         of = rollback.of if rollback and rollback.generation == generation else None
         rows.append(
             {
@@ -87,17 +83,17 @@ def roll_back(
     Raises:
         StoreError: it cannot be gone back to; the message says why.
     """
-    ledger = Ledger(state, now)
+    ledger, publisher = Ledger(state, now), Publisher(state, config, embedder)
     done = ledger.rollback
     if not (
         done and done.pinned and done.of == generation and done.generation == ledger.generation
     ):
-        done = _publish(state, ledger, embedder(), generation, now)
+        done = _publish(state, publisher, ledger, embedder(), generation=generation, now=now)
         reached(Seam.SWITCHED)
         ledger = Ledger(state, now)
     ledger.commit_records()
     reached(Seam.RECORDS_COMMITTED)
-    Publisher(state, config, embedder).tidy(now)
+    publisher.tidy(now)
     with closing(state.corpus.snapshot()) as current:
         info = current.info()
     numbers = (done.generation, done.of, done.before)
@@ -132,7 +128,13 @@ def release(state: SiteState, now: float) -> int:
 
 
 def _publish(
-    state: SiteState, ledger: Ledger, embedder: Embedder, generation: int, now: float
+    state: SiteState,
+    publisher: Publisher,
+    ledger: Ledger,
+    embedder: Embedder,
+    *,
+    generation: int,
+    now: float,
 ) -> Rollback:
     current = ledger.generation
     if not current:
@@ -151,7 +153,7 @@ def _publish(
             )
         _refuse_damaged(old, info)
         edits = _edits(state, old, ledger)
-        manifest = _manifest(state, old, info)
+        made = _made(state, old)
         rows = {page.key for page in old.pages()}
     rollback = Rollback(current + 1, generation, current, origin, now)
     state.corpus.publish(
@@ -160,7 +162,7 @@ def _publish(
         model=info["model"],
         dimension=info["dimension"],
         published_at=now,
-        build=lambda snapshot: _write_index(state, snapshot, manifest),
+        build=lambda snapshot: publisher.write_index(snapshot, embedder, made),
         withdrawn=ledger.published.keys() - rows,
         rollback=rollback,
     )
@@ -196,18 +198,10 @@ def _refuse_damaged(old: Snapshot, info: dict[str, Any]) -> None:
         )
 
 
-def _manifest(state: SiteState, old: Snapshot, info: dict[str, Any]) -> dict[str, Any]:
-    """Return what the new index file's manifest says, from that of the old one if it is there."""
+def _made(state: SiteState, old: Snapshot) -> dict[str, Any]:
+    """Return what the manifest of a generation, if it is there, says of how that was made."""
     try:
         known = state.index.manifest(old.generation)
     except (OSError, StoreError):
         known = {}
-    made = {name: known[name] for name in _MANIFEST if name in known}
-    return {**made, "model": info["model"], "dimension": info["dimension"]}
-
-
-def _write_index(state: SiteState, snapshot: Snapshot, manifest: dict[str, Any]) -> None:
-    reached(Seam.ROWS_WRITTEN)
-    ids, matrix = gather_vectors(snapshot)
-    of = {**manifest, "generation": snapshot.generation, "run_id": snapshot.info()["run_id"]}
-    state.index.write(snapshot.generation, ids, matrix, of)
+    return {name: known[name] for name in MADE_TODAY if name in known}

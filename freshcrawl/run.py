@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.accounts import add_up, nothing_checked, nothing_found
+from freshcrawl.clock import new_run_id
 from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Status, Verdict
 from freshcrawl.core.report import ENDED_EARLY, RunReport
@@ -65,9 +64,7 @@ class Run:
         self.schedule = schedule_policy(config)
         self.noise = noise_rules(config)
         now = clock()
-        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        run_id = f"{stamp}-{secrets.token_hex(2)}"
-        self.report = RunReport(run_id, now, full=full, dry_run=dry_run)
+        self.report = RunReport(new_run_id(now), now, full=full, dry_run=dry_run)
         self.ledger = Ledger(state, now)
         self.report.generation = self.ledger.generation
         self.report.first_crawl = not self.ledger.generation

@@ -13,7 +13,6 @@ from freshcrawl.core.boilerplate import BODY
 from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.seams import Seam, reached
-from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     from freshcrawl.core.published import Staged
@@ -127,8 +126,4 @@ class RunPublishing:
 
     def _tidy(self) -> None:
         with self._working:
-            try:
-                self._run.publisher.tidy(self._run.now)
-            except (StoreError, OSError, MemoryError) as error:
-                # Only room is lost, until the next publish.
-                log_failure(logger, "old generations could not be dropped", error)
+            self._run.publisher.tidy(self._run.now)

@@ -17,7 +17,8 @@ import pytest
 from freshcrawl import cli
 from freshcrawl.compacting import Compacted, compact
 from freshcrawl.config import Config
-from freshcrawl.core.published import Chunk, Edit, Published
+from freshcrawl.core.published import Chunk, Edit, Published, Staged
+from freshcrawl.ledger import Ledger
 from freshcrawl.seams import Seam, listening
 from freshcrawl.state import SiteState, open_for_reading, open_for_writing
 from freshcrawl.stores import compacting
@@ -216,6 +217,69 @@ def test_command(config: Config, folder: Path) -> None:
     [told] = json.loads(done.stdout)["sites"]
     assert told["site"] == "docs"
     assert told["bytes_after"] < told["bytes_before"]
+
+
+def test_no_site_yet(tmp_path: Path) -> None:
+    done = scrapy("compact", state=tmp_path / "none")
+    assert done.returncode == 0
+    assert done.stdout == f"no site yet in {tmp_path / 'none'}: nothing to compact\n"
+
+
+def test_vectors_that_were_never_published_go_but_for_those_that_work_waits_for(
+    config: Config, folder: Path
+) -> None:
+    def chunk(text: str) -> Chunk:
+        return Chunk(7, "docs/new", 0, ["Top"], "", text, f"embed {text}")
+
+    waits, lost = chunk("waits"), chunk("lost")
+    kept = chunk("text of 0 2")
+    with closing(opened(config)) as state:
+        entry = Staged(
+            "docs/new", "https://docs/new", "live", "new", NOW, digest="d",
+            chunks=[waits.to_json()],
+        )  # fmt: skip
+        Ledger(state, NOW).restage(entry)
+        state.records.commit()
+        vectors = {c.embed_digest: np.ones(4, dtype=np.float32) / 2 for c in (waits, lost)}
+        state.corpus.put_vectors("m", vectors)
+        # As a reindex leaves them that was cut off while it embedded for another model.
+        state.corpus.put_vectors("other", {kept.embed_digest: np.ones(4, dtype=np.float32) / 2})
+    compacted(config)
+    digests = [c.embed_digest for c in (waits, lost, kept)]
+    with closing(open_for_reading(config, "docs")) as state:
+        assert state.corpus.missing_vectors("m", digests) == {lost.embed_digest}
+        assert state.corpus.missing_vectors("other", [kept.embed_digest]) == set()
+
+
+@pytest.mark.parametrize("seam", [Seam.ROWS_DROPPED, Seam.TIDIED])
+def test_folder_that_was_made_anew_meanwhile_is_left_alone(
+    config: Config, folder: Path, seam: Seam
+) -> None:
+    before = list[dict[str, bytes]]()
+
+    def replace_folder(reached: Seam) -> None:
+        if reached == seam:
+            aside = folder.with_name("aside")
+            folder.rename(aside)
+            shutil.copytree(aside, folder)
+            before.append(contents(folder))
+
+    with (
+        pytest.raises(StoreError, match="the folder was deleted or replaced"),
+        listening(replace_folder),
+    ):
+        compacted(config)
+    assert [contents(folder)] == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="unable to open database file"):
+        compacting.compact_file(tmp_path / "corpus.sqlite")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_site_in_use_is_left(config: Config, folder: Path) -> None:

@@ -469,6 +469,18 @@ def test_damaged_content_counts_as_not_kept(crawled: Path, copy: Callable[[Path]
         reindex(state, **OTHER)
 
 
+def test_tidy_that_fails_is_told_and_the_index_stands(
+    crawled: Path, copy: Callable[[Path], Path]
+) -> None:
+    state = copy(crawled)
+    [folder] = state.iterdir()
+    (folder / "index" / "9.faiss").mkdir()
+    done = scrapy("reindex", state=state, settings=OTHER)
+    assert done.returncode == 0, done.stderr
+    assert "freshcrawl: old generations could not be dropped: " in done.stderr
+    assert exported(state) == exported(crawled)
+
+
 # -- refusals --------------------------------------------------------------------
 
 

@@ -19,17 +19,22 @@ from scrapy.exceptions import UsageError
 from freshcrawl import cli
 from freshcrawl.commands.rollback import Command
 from freshcrawl.commands.status import check
+from freshcrawl.compacting import compact
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.pages import Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import SchedulePolicy
+from freshcrawl.core.versions import Retention
 from freshcrawl.explanation import explain, page_lines
 from freshcrawl.ledger import Ledger
+from freshcrawl.reindexing import Reindexing
 from freshcrawl.rollback import RolledBack, generations, release, roll_back
 from freshcrawl.seams import Seam, listening
 from freshcrawl.site_status import site_status
 from freshcrawl.state import SiteState, make_embedder, open_for_reading, open_for_writing
+from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.locks import LockedError
 from freshcrawl.summary import standing_lines
 from tests.support import held_site
@@ -40,6 +45,8 @@ from tests.support.project import HASH_EMBEDDER, REPO, command, environment, scr
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
 
 PATHS = [f"/p{number}" for number in range(8)]
 NOW = time.time()
@@ -180,7 +187,9 @@ def test_back_and_forth(copied: Crawled, tmp_path: Path) -> None:
 
     released = scrapy("rollback", "--release", "--json", state=state)
     assert released.returncode == 0, released.stderr
-    assert json.loads(released.stdout)["due"] >= 4
+    [told] = json.loads(released.stdout)["sites"]
+    assert told["site"] == copied.site
+    assert told["due"] >= 4
     crawl(origin, state)
     crawl(origin, tmp_path / "fresh")
     assert exported(state) == exported(tmp_path / "fresh")
@@ -268,6 +277,102 @@ def test_cut_off_and_completed_by_whoever_is_next(copied: Crawled, seam: Seam) -
             ledger.set(next(k for k in ledger.pages if path_of(k) == path), next_due=5.0)
         ledger.commit_records()
         assert {r.next_due for k, r in Ledger(state, NOW).pages.items()} & {0.0} == set()
+
+
+def test_release_cut_off_leaves_the_rollback_and_is_done_again(copied: Crawled) -> None:
+    go_back(copied, 1)
+    with closing(opened(copied)) as state:
+        ledger = Ledger(state, NOW)
+        for key in ledger.pages:
+            ledger.set(key, next_due=2 * NOW)
+        ledger.commit_records()
+
+        def stop(reached: Seam) -> None:
+            assert reached == Seam.RECORDS_COMMITTED
+            raise Killed
+
+        with pytest.raises(Killed), listening(stop):
+            release(state, NOW)
+    with closing(opened(copied)) as state:
+        assert generations(state)["pinned"] == 1
+        assert due(copied) == DIFFERING
+        assert release(state, NOW) == len(DIFFERING)
+        assert generations(state)["pinned"] is None
+    assert due(copied) == DIFFERING
+    crawl(copied.origin, copied.state)
+    assert exported(copied.state) == copied.rows[2]
+
+
+def test_folder_that_was_made_anew_meanwhile_is_left_alone(copied: Crawled) -> None:
+    folder = copied.state / copied.site
+    aside = copied.state.with_name("aside")
+    before = list[dict[str, bytes]]()
+
+    def replace_folder(reached: Seam) -> None:
+        if reached == Seam.ROWS_WRITTEN:
+            folder.rename(aside)
+            shutil.copytree(aside, folder)
+            before.append(contents(folder))
+
+    with (
+        pytest.raises(StoreError, match="the folder was deleted or replaced"),
+        listening(replace_folder),
+    ):
+        go_back(copied, 1)
+    assert [contents(folder)] == before
+    with closing(open_for_reading(config_of(copied), copied.site)) as state:
+        assert generations(state)["generation"] == 2
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_tidy_that_fails_is_told_and_the_rollback_stands(copied: Crawled) -> None:
+    (copied.state / copied.site / "index" / "9.faiss").mkdir()
+    done = scrapy("rollback", "1", "--json", state=copied.state)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("freshcrawl: old generations could not be dropped: ")
+    assert done.stderr.count("\n") == 1
+    [told] = json.loads(done.stdout)["sites"]
+    assert (told["site"], told["generation"], told["of"]) == (copied.site, 3, 1)
+    assert exported(copied.state) == copied.rows[1]
+
+
+def test_compact_keeps_the_pin_and_what_is_pinned(copied: Crawled) -> None:
+    go_back(copied, 1)
+    config = config_of(copied, generations_kept=1, versions_kept=1, vector_retention_days=0)
+    with closing(opened(copied)) as state:
+        compact(state, config, NOW)
+    assert exported(copied.state) == copied.rows[1]
+    with closing(opened(copied)) as state:
+        assert generations(state)["pinned"] == 1
+        ledger = Ledger(state, NOW)
+        assert all(ledger.published_content(key) for key in ledger.live_keys())
+    crawl(copied.origin, copied.state, code=3)
+    assert exported(copied.state) == copied.rows[1]
+
+
+@pytest.mark.parametrize("settings", [{}, {"embed_model": "other"}], ids=["same", "other"])
+def test_reindex_keeps_the_pin_and_what_is_pinned(
+    copied: Crawled, settings: dict[str, str]
+) -> None:
+    go_back(copied, 1)
+    config = config_of(copied, **settings)
+    with closing(opened(copied)) as state:
+        site = stored_site(config, state)
+        assert site is not None
+        done = Reindexing(state, site, config, lambda: NOW).run()
+    assert done.changed == bool(settings)
+    assert exported(copied.state) == copied.rows[1]
+    with closing(opened(copied)) as state:
+        assert generations(state)["pinned"] == 1
+        assert set(map(path_of, Ledger(state, NOW).undone)) == DIFFERING
+    of_crawl = {f"FRESHCRAWL_{name.upper()}": value for name, value in settings.items()}
+    line = ("crawl", "docs", "-a", f"url={copied.origin.url}")
+    crawled = scrapy(*line, state=copied.state, settings=of_crawl)
+    assert crawled.returncode == 3, crawled.stderr[-3000:]
+    assert exported(copied.state) == copied.rows[1]
 
 
 def test_killed_process(copied: Crawled) -> None:
@@ -390,6 +495,24 @@ def test_listing(copied: Crawled) -> None:
     assert [row["generation"] for row in told["generations"]] == [3, 2, 1]
     assert told["generations"][0]["published_at"] == iso(NOW)
     assert told["pinned"] == 1
+
+
+def test_listing_beside_a_retention(copied: Crawled, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = SqliteCorpus.snapshot
+    with (
+        closing(opened(copied)) as writer,
+        closing(open_for_reading(config_of(copied), copied.site)) as state,
+    ):
+
+        def and_then_retain(corpus: SqliteCorpus, generation: int | None = None) -> SqliteSnapshot:
+            found = snapshot(corpus, generation)
+            writer.corpus.retain(Retention(1))
+            return found
+
+        monkeypatch.setattr(SqliteCorpus, "snapshot", and_then_retain)
+        listed = generations(state)
+        assert [row["generation"] for row in listed["generations"]] == [2, 1]
+        assert [row["generation"] for row in generations(state)["generations"]] == [2]
 
 
 def plain(title: str, words: str, footer: str) -> str:

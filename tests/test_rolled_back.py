@@ -93,6 +93,22 @@ def test_how_a_page_was_made_is_taken_from_its_content(bench: Bench) -> None:
     assert (record.made_by, record.generator) == ("older", "body")
 
 
+def test_content_that_is_no_json_counts_as_not_kept(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = {"no json": b"{", "no object": b"[]", "no text": b"\xff", "no url": b"{}"}
+    bench.state.corpus.put_content(broken)
+    names = NAMES[10:14]
+    publish(bench, *(edit(name, "new", content=of) for name, of in zip(names, broken, strict=True)))
+    run = bench.run()
+    stage(run, [text(name) for name in names])
+    commit(run)
+    caplog.clear()
+    ledger = Ledger(bench.state, 0.0)
+    assert sorted(ledger.staged) == sorted(map(key_of, names))
+    assert caplog.text.count("is damaged; run scrapy verify --repair") == len(names)
+
+
 def _json(content: Content) -> str:
     import json
 

@@ -51,7 +51,8 @@ class Command(ScrapyCommand):
             return compact(state, own, now)
 
         done, codes = list[Compacted](), list[int]()
-        for name in cli.chosen_sites(config, opts.site):
+        names = cli.chosen_sites(config, opts.site)
+        for name in names:
             try:
                 done.append(cli.with_writer(config, name, "compact", now, work))
             except (StoreError, sqlite3.DatabaseError) as error:
@@ -60,6 +61,8 @@ class Command(ScrapyCommand):
                 codes.append(cli.report_error(error))
         if opts.json:
             cli.print_json({"sites": [asdict(site) for site in done]})
+        elif not names:
+            print(f"no site yet in {config.state_path()}: nothing to compact")
         for site in [] if opts.json else done:
             print("\n".join(_lines(site)))
         codes += [cli.INCOMPLETE for site in done if site.logs_in_use]

@@ -12,7 +12,6 @@ from freshcrawl.clock import make_clock
 from freshcrawl.core.words import count
 from freshcrawl.reindexing import Reindexed, Reindexing
 from freshcrawl.sites_file import load_sites
-from freshcrawl.state import open_for_reading, open_for_writing
 from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.config import Config
     from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
 
 
 class Command(ScrapyCommand):
@@ -75,19 +75,18 @@ def _reindex_site(config: Config, listed: Mapping[str, SiteConfig], name: str) -
         LockedError: another process writes to it.
         StoreError: there is no such site, or it cannot be indexed.
     """
-    state = open_for_reading(config, name)
-    try:
-        site = listed.get(name) or stored_site(config, state)
-    finally:
-        state.close()
-    if site is None:
-        raise StoreError(f"site {name}: no run has begun yet, so nothing is stored of its pages")
     clock = make_clock(config.clock_offset_secs)
-    state = open_for_writing(config, name, "reindex", clock())
-    try:
-        return Reindexing(state, site, config.for_site(site.policies), clock).run()
-    finally:
-        state.close()
+
+    def work(state: SiteState, own: Config) -> Reindexed:
+        site = listed.get(name) or stored_site(config, state)
+        if site is None:
+            raise StoreError(
+                f"site {name}: no run has begun yet, so nothing is stored of its pages"
+            )
+        return Reindexing(state, site, own, clock).run()
+
+    done: Reindexed = cli.with_writer(config, name, "reindex", clock(), work)
+    return done
 
 
 def _words(result: Reindexed) -> str:

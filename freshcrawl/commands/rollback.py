@@ -82,7 +82,7 @@ class Command(ScrapyCommand):
 
         done = cli.with_writer(config, cli.one_site(config, opts.site), "rollback", now, work)
         if opts.json:
-            cli.print_json(done)
+            cli.print_json({"sites": [done]})
             return cli.OK
         pages, chunks = count(done["pages"], "page"), count(done["chunks"], "passage")
         differ = f"{count(done['differing'], 'page')} published otherwise than before"
@@ -99,7 +99,7 @@ class Command(ScrapyCommand):
         site = cli.one_site(config, opts.site)
         due = cli.with_writer(config, site, "rollback", now, lambda state, own: release(state, now))
         if opts.json:
-            cli.print_json({"site": site, "due": due})
+            cli.print_json({"sites": [{"site": site, "due": due}]})
         else:
             words = f"the next crawl publishes again; {count(due, 'page')} due"
             print(f"{site}: {words}: scrapy crawl docs -a site={site}")

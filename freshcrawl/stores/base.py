@@ -54,8 +54,11 @@ class Snapshot(Protocol):
     def generation(self) -> int:
         """Number of the generation; 0 before the first publish."""
 
-    def info(self) -> dict[str, Any]:
-        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it."""
+    def info(self, generation: int | None = None) -> dict[str, Any]:
+        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it, or of another.
+
+        Another one must be kept as of this snapshot.
+        """
 
     def pages(self) -> Iterator[Published]:
         """Yield the rows of all statuses, by key."""
@@ -192,8 +195,11 @@ class IndexStore(Protocol):
     def drop(self, generation: int) -> None:
         """Remove one generation; nothing happens if it is not there."""
 
-    def retain(self, generations: Collection[int]) -> None:
-        """Remove all others, whole or not, and drafts that a killed writer left."""
+    def retain(self, generations: Collection[int]) -> int:
+        """Remove all others, whole or not, and drafts that a killed writer left.
+
+        Returns how many files that were.
+        """
 
 
 class Embedder(Protocol):

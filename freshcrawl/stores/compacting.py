@@ -1,26 +1,29 @@
-"""Giving unused room of SQLite files and of the index folder back to the disk."""
+"""Giving unused room of SQLite files back to the disk."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.sqlitefile import BUSY_SECS, connect_writer, reported
+from freshcrawl.stores.sqlitefile import BUSY_SECS, connect_existing, reported
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_INDEX_FILE = re.compile(r"(\d+)\.(?:faiss|json)(\.tmp)?")
 _COPIES = 2
 """What a VACUUM writes beside the file until it is done: the new file, and the log with it."""
 _UNUSED_CONTENT = (
     "DELETE FROM content WHERE NOT published"
     " AND NOT EXISTS (SELECT 1 FROM published WHERE content = content.digest)"
+)
+_UNUSED_VECTORS = (
+    "DELETE FROM vectors WHERE used_at IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_digest = vectors.embed_digest)"
+    " AND embed_digest NOT IN (SELECT digest FROM waiting)"
 )
 
 READER_WAIT_SECS = BUSY_SECS
@@ -29,7 +32,7 @@ READER_WAIT_SECS = BUSY_SECS
 
 def room_needed(path: Path) -> int:
     """Return how many bytes must be free for a file to be compacted."""
-    with reported(path), closing(connect_writer(path)) as conn:
+    with reported(path), closing(connect_existing(path)) as conn:
         [pages], [free], [size] = (
             conn.execute(f"PRAGMA {name}").fetchone()
             for name in ("page_count", "freelist_count", "page_size")
@@ -60,27 +63,23 @@ def compact_file(path: Path) -> bool:
     Raises:
         StoreError: it is damaged, or another process writes to it.
     """
-    with reported(path), _temporary_files_in(path.parent), closing(connect_writer(path)) as conn:
+    with reported(path), _temporary_files_in(path.parent), closing(connect_existing(path)) as conn:
         conn.execute("VACUUM")
         busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy
 
 
-def drop_unused_content(path: Path) -> None:
-    """Delete content that was stored and never published, as by a run that was killed."""
-    with reported(path), closing(connect_writer(path)) as conn:
+def drop_unpublished(path: Path, waiting: Iterable[str]) -> None:
+    """Delete content and vectors that were stored and never published, as by a killed run.
+
+    Not the vectors of passages that some kept generation has, be it with another model, nor
+    those of the embed digests ``waiting``.
+    """
+    with reported(path), closing(connect_existing(path)) as conn:
         conn.execute(_UNUSED_CONTENT)
-
-
-def drop_leftovers(folder: Path, kept: Collection[int]) -> int:
-    """Delete drafts, and files of generations that are not kept; return how many."""
-    dropped = 0
-    for path in sorted(folder.iterdir()):
-        found = _INDEX_FILE.fullmatch(path.name)
-        if found and (found[2] or int(found[1]) not in kept):
-            path.unlink(missing_ok=True)
-            dropped += 1
-    return dropped
+        conn.execute("CREATE TEMP TABLE waiting (digest TEXT PRIMARY KEY)")
+        conn.executemany("INSERT OR IGNORE INTO waiting VALUES (?)", ((d,) for d in waiting))
+        conn.execute(_UNUSED_VECTORS)
 
 
 @contextmanager

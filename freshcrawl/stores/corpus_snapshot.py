@@ -67,13 +67,14 @@ class SqliteSnapshot:
         """Number of the generation; 0 before the first publish."""
         return self._generation
 
-    def info(self) -> dict[str, Any]:
-        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it."""
+    def info(self, generation: int | None = None) -> dict[str, Any]:
+        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it, or of another."""
         query = (
             "SELECT published_at, run_id, model, dimension, pages, chunks"
             " FROM generations WHERE generation = ?"
         )
-        row = self._conn.execute(query, (self._generation,)).fetchone()
+        number = self._generation if generation is None else generation
+        row = self._conn.execute(query, (number,)).fetchone()
         return dict(zip(_INFO, row or _NO_INFO, strict=True))
 
     def pages(self) -> Iterator[Published]:

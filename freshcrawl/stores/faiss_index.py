@@ -149,8 +149,12 @@ class FaissIndexStore:
         reached(Seam.INDEX_DROPPED)
         self._manifest_path(generation).unlink(missing_ok=True)
 
-    def retain(self, generations: Collection[int]) -> None:
-        """Remove all others, whole or not, and drafts that a killed writer left."""
+    def retain(self, generations: Collection[int]) -> int:
+        """Remove all others, whole or not, and drafts that a killed writer left.
+
+        Returns how many files that were.
+        """
+        removed = 0
         for path in sorted(self._folder.glob("*")):
             number, _, kind = path.name.partition(".")
             if not number.isdecimal():
@@ -159,6 +163,10 @@ class FaissIndexStore:
                 path.unlink(missing_ok=True)
             elif kind in {"faiss", "json"} and int(number) not in generations:
                 self.drop(int(number))
+            else:
+                continue
+            removed += 1
+        return removed
 
     def _path(self, generation: int) -> Path:
         return self._folder / f"{generation}.faiss"

@@ -153,10 +153,12 @@ class MemoryIndexStore:
         """Remove one generation; nothing happens if it is not there."""
         self._kept.pop(generation, None)
 
-    def retain(self, generations: Collection[int]) -> None:
-        """Remove all others."""
-        for generation in self._kept.keys() - set(generations):
+    def retain(self, generations: Collection[int]) -> int:
+        """Remove all others; return how many."""
+        others = self._kept.keys() - set(generations)
+        for generation in others:
             self.drop(generation)
+        return len(others)
 
     def _entry(self, generation: int) -> tuple[list[int], Matrix, dict[str, Any]]:
         try:

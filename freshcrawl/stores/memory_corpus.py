@@ -46,7 +46,7 @@ class MemorySnapshot:
 
     def __init__(self, data: MemoryCorpusData, generation: Generation) -> None:
         self._of = generation
-        self._kept = [of.number for of in data.generations if of.number]
+        self._kept = {of.number: of for of in data.generations if of.number}
         self._versions = {key: list(rows) for key, rows in data.versions.items()}
         self._rollback = data.rollback
         self._times = {**data.times, generation.number: generation.published_at}
@@ -60,15 +60,16 @@ class MemorySnapshot:
         """Number of the generation; 0 before the first publish."""
         return self._of.number
 
-    def info(self) -> dict[str, Any]:
-        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it."""
+    def info(self, generation: int | None = None) -> dict[str, Any]:
+        """Return ``published_at, run_id, model, dimension, pages, chunks`` of it, or of another."""
+        of = self._of if generation is None else self._kept[generation]
         return {
-            "published_at": self._of.published_at,
-            "run_id": self._of.run_id,
-            "model": self._of.model,
-            "dimension": self._of.dimension,
-            "pages": sum(page.status == Status.LIVE for page in self._of.pages.values()),
-            "chunks": len(self._vectors),
+            "published_at": of.published_at,
+            "run_id": of.run_id,
+            "model": of.model,
+            "dimension": of.dimension,
+            "pages": sum(page.status == Status.LIVE for page in of.pages.values()),
+            "chunks": sum(1 for _ in of.all_chunks()),
         }
 
     def pages(self) -> Iterator[Published]:

@@ -88,7 +88,19 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise store_error(path, error) from error
-    conn = connect(path, "rwc")
+    return _durable(connect(path, "rwc"))
+
+
+def connect_existing(path: Path) -> sqlite3.Connection:
+    """Open ``path`` for durable writing; a file that is not there is not made.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    return _durable(connect(path, "rw"))
+
+
+def _durable(conn: sqlite3.Connection) -> sqlite3.Connection:
     try:
         conn.execute("PRAGMA synchronous=FULL")
         conn.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
