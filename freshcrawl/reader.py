@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.publishing import gather_vectors
 from freshcrawl.state import CORPUS, RECORDS, SiteState, open_for_reading
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.identity import identity
 from freshcrawl.stores.memory import MemoryIndex
 
 if TYPE_CHECKING:
@@ -34,25 +35,23 @@ class View:
 
 @dataclass(eq=False, slots=True)
 class _Opened:
-    """The stores of a site as they were found, and the index that was opened last."""
+    """The stores of a site as they were found."""
 
     state: SiteState
     files: tuple[Any, ...]
     users: int = 0
     retired: bool = False
-    which: tuple[Any, ...] = ()
-    """Number and run of the generation that ``index`` is of."""
-    index: VectorIndex | None = None
 
 
 class SiteReader:
     """Reads one site for as long as its process likes; any thread may call.
 
     Each use looks, in a read transaction of its own, which generation is
-    current, and opens its index if that is another one than before. Between
-    uses no transaction is open, which would keep SQLite from emptying its
-    write-ahead log. Where the site's folder was made anew, its files are
-    opened anew.
+    current, and opens its index if that is another one than before.
+    Between uses no transaction is open, which would keep SQLite
+    from emptying its write-ahead log. Where the site's folder was made anew,
+    its files are opened anew; so they are at each use where nothing can be
+    written beside them, since to have them open keeps writers out there.
     """
 
     def __init__(self, config: Config, name: str) -> None:
@@ -60,6 +59,9 @@ class SiteReader:
         self._config = config
         self._lock = RLock()
         self._opened: _Opened | None = None
+        self._index: VectorIndex | None = None
+        self._which: tuple[Any, ...] = ()
+        """What ``_index`` is of: databases, generation and its run."""
 
     @contextmanager
     def current(self) -> Iterator[View]:
@@ -101,12 +103,15 @@ class SiteReader:
         """Close what is open, once those who use it are done; a later use opens it again."""
         with self._lock:
             self._retire()
+            self._index = None
 
     @contextmanager
     def _using(self) -> Iterator[_Opened]:
         """Keep what is open from being closed inside the block."""
         with self._lock:
             files = _files(self._config.state_path() / self.name)
+            if self._which and self._which[0] != files:
+                self._index = None
             if self._opened is None or self._opened.files != files:
                 self._retire()
                 self._opened = _Opened(open_for_reading(self._config, self.name), files)
@@ -117,6 +122,8 @@ class SiteReader:
         finally:
             with self._lock:
                 opened.users -= 1
+                if self._opened is opened and opened.state.keeps_writers_out:
+                    self._retire()
                 _close_unused(opened)
 
     def _retire(self) -> None:
@@ -131,13 +138,14 @@ class SiteReader:
         while True:
             snapshot = opened.state.corpus.snapshot()
             try:
-                which = (snapshot.generation, snapshot.info()["run_id"])
+                number = snapshot.generation
+                which = (opened.files, number, snapshot.info()["run_id"])
                 with self._lock:
-                    if opened.index is None or opened.which != which:
+                    if self._index is None or self._which != which:
                         gone = which == missing
-                        opened.index = index_of(opened.state, snapshot, rebuild=gone)
-                        opened.which = which
-                    return snapshot, opened.index
+                        self._index = index_of(opened.state, snapshot, rebuild=gone)
+                        self._which = which
+                    return snapshot, self._index
             except FileNotFoundError:
                 # A later publish tidied up in between: there is a newer generation. If there is
                 # none, the file is missing for good.
@@ -187,15 +195,7 @@ def _files(folder: Path) -> tuple[Any, ...]:
 
     Those that are open keep their numbers, so that no new file can have them.
     """
-    return tuple(_identity(folder / name) for name in (RECORDS, CORPUS))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    return tuple(identity(folder / name) for name in (RECORDS, CORPUS))
 
 
 def _close_unused(opened: _Opened) -> None:

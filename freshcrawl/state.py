@@ -88,6 +88,11 @@ class SiteState:
         """Return what the site's pages have in common, as of the last run that learned it."""
         return Boilerplate.from_json(self.records.get("meta:boilerplate") or {})
 
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Whether no writer can open the site until this is closed, as nothing can be shared."""
+        return self.records.keeps_writers_out or self.corpus.keeps_writers_out
+
     def check_own(self) -> None:
         """Make sure that nobody took the site's folder from under this process.
 

@@ -28,6 +28,10 @@ class DamagedContent(StoreError):
 class RecordStore(Protocol):
     """Named JSON objects with one transaction. Names start ``page:``, ``run:``, ..."""
 
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Whether a writer has to wait until this is closed: it reads where nothing is shared."""
+
     def get(self, name: str) -> dict[str, Any] | None:
         """Return the object, or None."""
 
@@ -93,6 +97,10 @@ class Snapshot(Protocol):
 
 class Corpus(Protocol):
     """Published pages, chunks, vectors and content, by generation."""
+
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Whether a writer has to wait until this is closed: it reads where nothing is shared."""
 
     def snapshot(self, generation: int | None = None) -> Snapshot:
         """Return the generation that is current now, or an older one.

@@ -23,6 +23,7 @@ from freshcrawl.stores.sqlitefile import (
     FileIdentity,
     checkpoint,
     connect_writer,
+    keeps_writers_out,
     layout_version,
     reported,
     use_wal,
@@ -75,6 +76,11 @@ class SqliteCorpus:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Whether a writer has to wait until this is closed: it reads where nothing is shared."""
+        return keeps_writers_out(self._reader)
 
     def snapshot(self, generation: int | None = None) -> SqliteSnapshot:
         """Return the generation that is current now, or an older one.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.stores.advice import advice
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.identity import identity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 WAIT_SECS = 0.3
 """How long a lock is tried for that another process holds: what only looks at it is gone then."""
 _PAUSE_SECS = 0.02
+_NAME = ".lock"
 _SOMEBODY = "another process"
+_READER = "a reader that cannot write beside the files"
+_MODE = 0o644
 
 
 class LockedError(StoreError):
@@ -36,7 +40,7 @@ class SiteLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / ".lock"
+        self._path = folder / _NAME
         self._fd: int | None = None
 
     def acquire(self, command: str, since: float) -> Self:
@@ -106,7 +110,7 @@ class SiteLock:
     def _opened(self) -> int:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
         except OSError as error:
             what = advice(self._path, error) or "the file and its folder must be writable"
             raise StoreError(
@@ -114,10 +118,13 @@ class SiteLock:
             ) from error
 
     def _held(self) -> str:
-        told = _SOMEBODY
-        with suppress(OSError), self._path.open("rb") as file:
-            told = _told(file.fileno())
-        return f"{self._path.parent} is in use by {told}; try again when that has ended"
+        folder = self._path.parent
+        try:
+            os.close(share_lock(folder))
+            told = _READER  # what the file says was left by a writer that was killed
+        except OSError:
+            told = _told(folder)
+        return f"{folder} is in use by {told}; try again when that has ended"
 
     def _close(self) -> None:
         fd, self._fd = self._fd, None
@@ -143,20 +150,48 @@ def holder(folder: Path) -> str:
 
     To find out, the file is locked for a moment, which a writer waits for.
     """
-    with suppress(OSError), (folder / ".lock").open("rb") as file:
+    with suppress(OSError):
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            os.close(share_lock(folder))
         except BlockingIOError:
-            return _told(file.fileno())
+            return _told(folder)
     return ""
+
+
+def share_lock(folder: Path) -> int:
+    """Lock a site's folder against writers, together with others that do; return the descriptor.
+
+    Raises:
+        BlockingIOError: a writer has it.
+        OSError: there is no lock file, or it cannot be opened.
+    """
+    fd = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def make_lock_file(folder: Path) -> bool:
+    """Make the lock file of a folder that has none, as its owner's; tell whether it is there."""
+    try:
+        fd = os.open(folder / _NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, _MODE)
+    except OSError:
+        return False
+    try:
+        owner = folder.stat()
+        with suppress(OSError):  # only root can, and only root need
+            os.fchown(fd, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(fd)
+    return True
 
 
 def _is_at(path: Path, fd: int) -> bool:
     """Tell whether a path still names an open file."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+    return identity(path) == identity(fd)
 
 
 def _describe(fd: int, command: str, since: float) -> None:
@@ -176,12 +211,12 @@ def _describe(fd: int, command: str, since: float) -> None:
             os.ftruncate(fd, 0)  # better no name than that of one that is dead
 
 
-def _told(fd: int) -> str:
+def _told(folder: Path) -> str:
     """Return who holds the lock, as far as the file says."""
     try:
-        told = json.loads(os.pread(fd, 4096, 0))
+        told = json.loads((folder / _NAME).read_bytes())
         return (
             f"`{told['command']}` (process {told['pid']} on {told['host']}, since {told['since']})"
         )
-    except (ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError):
         return _SOMEBODY

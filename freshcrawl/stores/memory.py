@@ -31,6 +31,11 @@ class MemoryRecordStore:
         self._pending: dict[str, str | None] = {}
         self._closed = False
 
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Never."""
+        return False
+
     def get(self, name: str) -> dict[str, Any] | None:
         """Return the object, or None."""
         self._check_open()

@@ -124,6 +124,11 @@ class MemoryCorpus:
     def __init__(self, data: MemoryCorpusData | None = None) -> None:
         self._data = MemoryCorpusData() if data is None else data
 
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Never."""
+        return False
+
     def snapshot(self, generation: int | None = None) -> MemorySnapshot:
         """Return the generation that is current now, or an older one.
 

@@ -12,6 +12,7 @@ from freshcrawl.stores.bounded_sqlitedict import BoundedSqliteDict, checked_name
 from freshcrawl.stores.sqlitefile import (
     connect_checked,
     connect_writer,
+    keeps_writers_out,
     layout_version,
     reported,
     use_wal,
@@ -68,6 +69,11 @@ class SqliteRecordStore:
             else:
                 _create(path)
                 self._writer = BoundedSqliteDict(path)
+
+    @property
+    def keeps_writers_out(self) -> bool:
+        """Whether a writer has to wait until this is closed: it reads where nothing is shared."""
+        return keeps_writers_out(self._reader)
 
     def get(self, name: str) -> dict[str, Any] | None:
         """Return the object, or None."""

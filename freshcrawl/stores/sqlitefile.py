@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.advice import DAMAGED, advice
 from freshcrawl.stores.base import StoreError
-from freshcrawl.stores.sqlite_reader import open_reader
+from freshcrawl.stores.identity import identity
+from freshcrawl.stores.sqlite_reader import UnchangingConnection, open_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,12 +137,17 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return open_reader(path, **_OPTIONS)
 
 
+def keeps_writers_out(conn: sqlite3.Connection | None) -> bool:
+    """Tell whether no writer can open the site until a connection is closed."""
+    return isinstance(conn, UnchangingConnection)
+
+
 class FileIdentity:
     """Which file stood at ``path`` when it was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._found = self._look()
+        self._found = identity(path)
 
     def check(self) -> None:
         """Refuse to go on with a file that is not there any more: SQLite would write to nowhere.
@@ -149,18 +155,11 @@ class FileIdentity:
         Raises:
             StoreError: it was taken away, or another one put in its place.
         """
-        if self._look() != self._found:
+        if identity(self._path) != self._found:
             raise StoreError(
                 f"{self._path}: was taken away or replaced while it was written to; nothing more "
                 "is written: put files back only while no run is on, then run again"
             )
-
-    def _look(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
 
 def layout_version(conn: sqlite3.Connection, path: Path, query: str, known: int) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 BALLAST = "ballast"
@@ -46,6 +47,21 @@ class SmallDisk:
         """Mount it for reading only, or for writing again."""
         done = _run("mount", "-o", f"remount,{'ro' if on else 'rw'}", str(self.folder))
         assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def read_only_view(folder: Path, at: Path) -> Iterator[None]:
+    """Show a folder at another path, too, where nothing can be written; skip where that fails."""
+    at.mkdir()
+    done = _run("mount", "--bind", str(folder), str(at))
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    try:
+        done = _run("mount", "-o", "remount,bind,ro", str(at))
+        assert done.returncode == 0, done.stderr
+        yield
+    finally:
+        _run("umount", "--lazy", str(at))
 
 
 def fill(folder: Path, leave_kib: int = 0) -> None:
