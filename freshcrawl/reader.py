@@ -47,8 +47,8 @@ class SiteReader:
     """Reads one site for as long as its process likes; any thread may call.
 
     Each use looks, in a read transaction of its own, which generation is
-    current, and opens its index if that is another one than before.
-    Between uses no transaction is open, which would keep SQLite
+    current, and opens its index if that is another one than before, or was
+    written again. Between uses no transaction is open, which would keep SQLite
     from emptying its write-ahead log. Where the site's folder was made anew,
     its files are opened anew; so they are at each use where nothing can be
     written beside them, since to have them open keeps writers out there.
@@ -61,7 +61,7 @@ class SiteReader:
         self._opened: _Opened | None = None
         self._index: VectorIndex | None = None
         self._which: tuple[Any, ...] = ()
-        """What ``_index`` is of: databases, generation and its run."""
+        """What ``_index`` is of: databases, generation, its run, and version of its files."""
 
     @contextmanager
     def current(self) -> Iterator[View]:
@@ -139,7 +139,8 @@ class SiteReader:
             snapshot = opened.state.corpus.snapshot()
             try:
                 number = snapshot.generation
-                which = (opened.files, number, snapshot.info()["run_id"])
+                written = opened.state.index.version(number)
+                which = (opened.files, number, snapshot.info()["run_id"], written)
                 with self._lock:
                     if self._index is None or self._which != which:
                         gone = which == missing

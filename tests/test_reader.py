@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from freshcrawl.reader import SiteReader
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.faiss_index import FaissIndex, FaissIndexStore
 from freshcrawl.stores.memory import MemoryIndex
+from freshcrawl.verify.repair import Repair
 from tests.support.crowd import assert_flat, descriptors, mapped, publish_among_readers
 from tests.support.embedder import HashEmbedder
 from tests.support.site_writer import NAME, SiteWriter
@@ -159,6 +161,58 @@ def test_an_index_of_another_generation_is_not_searched(
         shutil.copy(index_file(state, f"1.{kind}"), index_file(state, f"2.{kind}"))
     assert told(reader) == OLD | {"a": "Pull the lever."}
     assert "made for other rows" in caplog.text
+
+
+def test_an_index_of_another_generation_that_is_repaired(
+    state: Path, writer: SiteWriter, reader: SiteReader, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The generation is the same as before; its file is another."""
+    writer.publish(OLD)
+    writer.publish(NEW)
+    for kind in ("faiss", "json"):
+        shutil.copy(index_file(state, f"1.{kind}"), index_file(state, f"2.{kind}"))
+    assert searched(reader) is MemoryIndex
+    repair(writer)
+    assert told(reader) == BOTH
+    assert searched(reader) is FaissIndex
+    assert caplog.text.count("made for other rows") == 1
+
+
+@pytest.mark.parametrize("names", [["1.faiss", "1.json"], ["1.faiss"], ["1.json"]])
+def test_a_missing_index_that_is_repaired(
+    names: list[str], state: Path, writer: SiteWriter, reader: SiteReader
+) -> None:
+    writer.publish(OLD)
+    for name in names:
+        index_file(state, name).unlink()
+    assert searched(reader) is MemoryIndex
+    repair(writer)
+    assert told(reader) == OLD
+    assert searched(reader) is FaissIndex
+
+
+def test_an_index_that_is_written_again_is_opened_again(
+    state: Path, writer: SiteWriter, reader: SiteReader
+) -> None:
+    """Also if the open one was as good; what was searched of a file that is gone is let go."""
+    writer.publish(OLD)
+    told(reader)
+    before = mapped(os.getpid())
+    for _ in range(2):
+        index_file(state, "1.faiss").write_bytes(b"nothing of it")
+        assert searched(reader) is MemoryIndex
+        repair(writer)
+        assert searched(reader) is FaissIndex
+        assert mapped(os.getpid()) == before
+
+
+def searched(reader: SiteReader) -> type[VectorIndex]:
+    with reader.current() as view:
+        return type(view.index)
+
+
+def repair(writer: SiteWriter) -> None:
+    Repair(writer.state, writer.config, EMBEDDER, time.time).heal()
 
 
 def test_no_transaction_is_open_between_searches(

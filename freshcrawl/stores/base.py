@@ -197,6 +197,9 @@ class IndexStore(Protocol):
     def manifest(self, generation: int) -> dict[str, Any]:
         """Return the manifest of a generation."""
 
+    def version(self, generation: int) -> tuple[Any, ...]:
+        """Return what is another once a generation was written again, or is gone."""
+
     def generations(self) -> list[int]:
         """Return the numbers that are there, ascending."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.advice import quotes_errno, refusal
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.identity import version
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -136,6 +137,10 @@ class FaissIndexStore:
         if not isinstance(manifest, dict):
             raise _damaged(path, "is not a JSON object")
         return manifest
+
+    def version(self, generation: int) -> tuple[Any, ...]:
+        """Return what is another once a generation was written again, or is gone."""
+        return version(self._path(generation)), version(self._manifest_path(generation))
 
     def generations(self) -> list[int]:
         """Return the numbers that are there, ascending."""

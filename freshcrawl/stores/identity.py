@@ -18,6 +18,12 @@ def identity(file: Path | int) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino) if found else None
 
 
+def version(path: Path) -> tuple[int, ...] | None:
+    """Return which file a path names and how it was last written; None if there is none."""
+    found = _stat(path)
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if found else None
+
+
 def _stat(file: Path | int) -> os.stat_result | None:
     try:
         return os.fstat(file) if isinstance(file, int) else file.stat()

@@ -150,6 +150,10 @@ class MemoryIndexStore:
         """
         return dict(self._entry(generation)[2])
 
+    def version(self, generation: int) -> tuple[Any, ...]:
+        """Return what is another once a generation was written again, or is gone."""
+        return (self._kept.get(generation, ({},))[-1].get("sha256"),)
+
     def generations(self) -> list[int]:
         """Return the numbers that are there, ascending."""
         return sorted(self._kept)
