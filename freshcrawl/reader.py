@@ -124,7 +124,8 @@ class SiteReader:
                 opened.users -= 1
                 if self._opened is opened and opened.state.keeps_writers_out:
                     self._retire()
-                _close_unused(opened)
+                else:
+                    _close_unused(opened)
 
     def _retire(self) -> None:
         opened, self._opened = self._opened, None

@@ -20,8 +20,9 @@ from freshcrawl.stores import locks, sqlite_reader
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.faiss_index import FaissIndexStore
 from freshcrawl.stores.locks import LockedError, SiteLock, holder
+from tests.support.crowd import QueryProcess
 from tests.support.embedder import HashEmbedder
-from tests.support.project import REPO, environment
+from tests.support.project import REPO, environment, scrapy
 from tests.support.site_writer import NAME, SiteWriter
 from tests.support.small_disk import SmallDisk, read_only_view
 
@@ -138,6 +139,17 @@ def test_reader_on_a_read_only_mount_keeps_no_writer_out(state: Path, tmp_path: 
                 writer.publish(texts)
                 assert told(reader) == all_texts
             assert told(reader) == all_texts
+
+
+@pytest.mark.nightly
+def test_query_that_stays_open_on_a_read_only_mount(state: Path, tmp_path: Path) -> None:
+    view = tmp_path / "view"
+    with read_only_view(state, view), QueryProcess(view, tmp_path / "log") as asker:
+        assert len(asker.ask("handle")) == 2
+        done = scrapy("compact", state=state)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(asker.ask("handle")) == 2
+        assert (asker.end(), asker.stderr) == (0, "")
 
 
 def test_index_is_opened_once_all_the_same(
