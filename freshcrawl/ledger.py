@@ -13,7 +13,7 @@ from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
 from freshcrawl.rolled_back import catch_up
 from freshcrawl.staging import Content, is_published, same_work
-from freshcrawl.stores.base import DamagedContent
+from freshcrawl.stores.base import DamagedContentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +129,7 @@ class Ledger:
         try:
             content = self._state.corpus.get_content(page.content) if page.content else None
             return Content.read(content) if content else None
-        except DamagedContent as error:
+        except DamagedContentError as error:
             problem = str(error)
         except (ValueError, TypeError, KeyError, AttributeError):
             problem = "the kept content of the page is damaged; run scrapy verify --repair"

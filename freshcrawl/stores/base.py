@@ -21,8 +21,8 @@ class StoreError(Exception):
     """A store cannot be used; the message is one line that says what to do."""
 
 
-class DamagedContent(StoreError):
-    """What is kept of one page's content cannot be read."""
+class DamagedContentError(StoreError):
+    """What is kept of one page's content cannot be used; the message says why."""
 
 
 class RecordStore(Protocol):

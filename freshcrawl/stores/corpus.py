@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from freshcrawl.stores import corpus_history, corpus_publish, corpus_retention
-from freshcrawl.stores.base import DamagedContent, StoreError
+from freshcrawl.stores.base import DamagedContentError, StoreError
 from freshcrawl.stores.corpus_snapshot import SqliteSnapshot
 from freshcrawl.stores.corpus_tables import (
     SCHEMA_VERSION,
@@ -131,7 +131,7 @@ class SqliteCorpus:
         try:
             return zlib.decompress(row[0]) if row else None
         except zlib.error as error:
-            raise DamagedContent(
+            raise DamagedContentError(
                 f"{self._path}: the kept content of a page is damaged; run scrapy verify --repair"
             ) from error
 

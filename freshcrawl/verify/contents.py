@@ -11,6 +11,7 @@ from freshcrawl.core.changes import content_digest
 from freshcrawl.core.chunks import CHUNKER_VERSION, chunk_page
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.staging import Content
+from freshcrawl.stores.base import DamagedContentError
 from freshcrawl.verify.findings import Finding, Kind
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 VERSIONS = f"{EXTRACTOR_VERSION}.{CHUNKER_VERSION}"
 WAITS = "the next crawl downloads the page and keeps it again"
-
-
-class DamagedContentError(Exception):
-    """Kept content cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
