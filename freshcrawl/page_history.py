@@ -13,7 +13,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.text_diff import unified, words_changed
 from freshcrawl.explanation import key_in
 from freshcrawl.staging import Content, unpack_blocks
-from freshcrawl.stores.base import DamagedContent, StoreError
+from freshcrawl.stores.base import DamagedContentError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +151,7 @@ def _readable(state: SiteState, page: Published) -> str | None:
     """Return a version's Markdown, None if it is not kept any more or is damaged."""
     try:
         return _text(state, page)
-    except (DamagedContent, ValueError, TypeError, AttributeError):  # or no such JSON
+    except (DamagedContentError, ValueError, TypeError, AttributeError):  # or no such JSON
         return None
 
 
@@ -159,7 +159,7 @@ def _text(state: SiteState, page: Published) -> str | None:
     """Return a version's Markdown, None if it is not kept any more.
 
     Raises:
-        DamagedContent: it cannot be read.
+        DamagedContentError: it cannot be read.
     """
     if page.status != Status.LIVE:
         return ""

@@ -11,7 +11,7 @@ import pytest
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.page_history import diff, history
 from freshcrawl.state import SiteState, open_for_reading
-from freshcrawl.stores.base import DamagedContent, StoreError
+from freshcrawl.stores.base import DamagedContentError, StoreError
 from tests.support.origin import Answer, Origin, page
 from tests.support.project import scrapy
 
@@ -201,7 +201,7 @@ def test_content_that_is_not_kept_any_more_is_said(
 
 
 def fail(digest: str) -> bytes:
-    raise DamagedContent("the kept content of a page is damaged")
+    raise DamagedContentError("the kept content of a page is damaged")
 
 
 @pytest.mark.parametrize("read", [fail, lambda digest: b"{", lambda digest: b"[1]"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freshcrawl.verify.contents import DamagedContentError, read_content
+from freshcrawl.stores.base import DamagedContentError
+from freshcrawl.verify.contents import read_content
 
 if TYPE_CHECKING:
     from freshcrawl.core.pages import PageRecord
