@@ -19,6 +19,7 @@ import pytest
 from freshcrawl.commands.status import print_status
 from freshcrawl.config import Config
 from freshcrawl.doctor.state import state_checks
+from freshcrawl.state import open_for_writing
 from freshcrawl.stores.locks import WAIT_SECS, LockedError, SiteLock
 from tests.support.held_site import PAGES, Site, exported, last_run, wait_for
 from tests.support.origin import Origin, page
@@ -44,6 +45,8 @@ READERS = {"doctor"}
 """Those that import what writes, for another reason (it asks sites as a crawl does)."""
 OPENS, SHARED, COMMANDS = "open_for_writing", "freshcrawl.cli", "freshcrawl.commands."
 HELD_BACK = page(PAGES[20], "The page at which a crawl waits for its answer.")
+TRIES = 5
+"""Of which the fastest counts: this machine may be busy."""
 AT_ONCE_S = 30.0
 """Far more than a command takes to start and to be refused; far less than its work takes here."""
 
@@ -177,12 +180,16 @@ def test_readers_say_who_writes(busy: Held, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_waiting_for_a_lock_is_bounded(busy: Held) -> None:
-    """The rest of what a refused command takes is the start of Python and Scrapy."""
+    """A command is refused within a second; what it takes before that is the start of Python."""
     assert WAIT_SECS < 0.5
-    began = time.monotonic()
-    with pytest.raises(LockedError):
-        SiteLock(busy.state / busy.name).acquire("test", 0.0)
-    assert time.monotonic() - began < 20 * WAIT_SECS
+    config = Config(state_dir=str(busy.state))
+    took = []
+    for _ in range(TRIES):
+        began = time.monotonic()
+        with pytest.raises(LockedError):
+            open_for_writing(config, busy.name, "test", 0.0)
+        took.append(time.monotonic() - began)
+    assert min(took) < 1.0, took
 
 
 def test_spellings_of_one_state_folder_are_one_lock(busy: Held, tmp_path: Path) -> None:
