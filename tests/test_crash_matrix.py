@@ -6,7 +6,6 @@ nothing that the killed one left stays behind.
 
 from __future__ import annotations
 
-import random
 import shutil
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.seams import Seam
+from tests.support.draws import moments
 from tests.support.held_site import exported, generation, last_run
 from tests.support.little_docs import write_versions
 from tests.support.nginx import NginxSite, nginx_path
@@ -89,8 +89,8 @@ def crash(where: str, site: NginxSite, state: Path) -> None:
     assert done.returncode == -signal.SIGKILL, f"never at {where}: {done.stderr[-3000:]!r}"
 
 
-def kill_after(seconds: float, site: NginxSite, state: Path, log: Path) -> None:
-    """Kill a crawl some time after it asked for its first page."""
+def kill_after(seconds: float, site: NginxSite, state: Path, log: Path) -> bool:
+    """Kill a crawl some time after it asked for its first page; False if it had ended by itself."""
     site.clear()
     process = start_scrapy(*arguments(site), state=state, log=log, settings=SLOW)
     for _ in range(600):
@@ -101,7 +101,7 @@ def kill_after(seconds: float, site: NginxSite, state: Path, log: Path) -> None:
         raise AssertionError(f"the crawl asked for no page: {log.read_text()[-2000:]}")
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    return process.wait(10) == -signal.SIGKILL
 
 
 def converges(step: Step, state: Path) -> None:
@@ -196,27 +196,31 @@ def test_kill_at_a_step_of_a_first_crawl(where: str, new: Step, state: Path) -> 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_kill_at_a_random_moment_of_a_recrawl(
-    seed: int, old: Step, new: Step, state: Path, tmp_path: Path
+    seed: int, old: Step, new: Step, tmp_path: Path
 ) -> None:
-    shutil.copytree(old.state, state)
-    with Watcher(state, old.name) as watcher:
-        moment = random.Random(seed).uniform(0, new.seconds)
-        kill_after(moment, new.site, state, tmp_path / "log")
-        watcher.wait()
-        converges(new, state)
-        watcher.wait()
-    assert_only(watcher, old.answer, new.answer)
+    for moment, place in moments(seed, 0.0, new.seconds, tmp_path):
+        state = place / "state"
+        shutil.copytree(old.state, state)
+        with Watcher(state, old.name) as watcher:
+            if not kill_after(moment, new.site, state, place / "log"):
+                continue
+            watcher.wait()
+            converges(new, state)
+            watcher.wait()
+        assert_only(watcher, old.answer, new.answer)
+        break
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kill_at_a_random_moment_of_a_first_crawl(
-    seed: int, new: Step, state: Path, tmp_path: Path
-) -> None:
-    with Watcher(state, new.name) as watcher:
-        moment = random.Random(seed).uniform(0, new.seconds)
-        kill_after(moment, new.site, state, tmp_path / "log")
-        watcher.wait()
-        converges(new, state)
-        watcher.wait()
-    assert_grows(watcher, new.answer)
-    assert watcher.answers[-1] == new.answer
+def test_kill_at_a_random_moment_of_a_first_crawl(seed: int, new: Step, tmp_path: Path) -> None:
+    for moment, place in moments(seed, 0.0, new.seconds, tmp_path):
+        state = place / "state"
+        with Watcher(state, new.name) as watcher:
+            if not kill_after(moment, new.site, state, place / "log"):
+                continue
+            watcher.wait()
+            converges(new, state)
+            watcher.wait()
+        assert_grows(watcher, new.answer)
+        assert watcher.answers[-1] == new.answer
+        break
