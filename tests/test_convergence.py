@@ -9,8 +9,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.convergence import EXAMPLES, explore
+from tests.support.convergence_checks import check_struck
 
 
 @pytest.mark.slow
 def test_converges_whatever_happens() -> None:
-    explore(EXAMPLES)
+    check_struck(explore(EXAMPLES))

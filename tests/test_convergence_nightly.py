@@ -7,6 +7,7 @@ import secrets
 import pytest
 
 from tests.support.convergence import explore
+from tests.support.convergence_checks import check_struck
 
 PARTS = 4
 EXAMPLES = 250
@@ -19,4 +20,4 @@ def test_converges_whatever_happens(part: int, capsys: pytest.CaptureFixture[str
     number = secrets.randbelow(2**32)
     with capsys.disabled():
         print(f"\npart {part + 1} of {PARTS}: explore({EXAMPLES}, seed={number})")
-    explore(EXAMPLES, seed=number)
+    check_struck(explore(EXAMPLES, seed=number))

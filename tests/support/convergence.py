@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sys
 import time
+from collections import Counter
 from typing import Any, ClassVar
 
 import hypothesis
@@ -22,7 +23,15 @@ from hypothesis.stateful import (
 from freshcrawl.config import Config
 from tests.support import convergence_checks as checks
 from tests.support.convergence_readers import Reader
-from tests.support.convergence_steps import changes, cuts, days, faults, seeds
+from tests.support.convergence_steps import (
+    changes,
+    cuts,
+    days,
+    faults,
+    publish_cuts,
+    seeds,
+    some_changes,
+)
 from tests.support.convergence_views import Versions, View, view_of
 from tests.support.cuts import Cut, WatchedEmbedder
 from tests.support.in_process import EMBEDDER, Ended, Place, work_folder
@@ -40,8 +49,11 @@ READERS = 2
 class Convergence(RuleBasedStateMachine):
     """Steps are crawls; each comes after changes of the site and a wait."""
 
-    examples: ClassVar[int] = 0
-    crawls: ClassVar[int] = 0
+    happened: ClassVar[Counter[str]] = Counter()
+    """Examples that held to their end, and runs, all and those that a kind of cut or fault struck.
+
+    Of one exploration.
+    """
 
     @initialize(
         seed=seeds,
@@ -64,7 +76,6 @@ class Convergence(RuleBasedStateMachine):
         commit_every: int,
     ) -> None:
         """Make the site and an empty state."""
-        Convergence.examples += 1
         self.sound = True
         self.site = SiteModel(seed, size, by_links=by_links, nested=nested)
         self.server = SiteServer(self.site)
@@ -118,11 +129,16 @@ class Convergence(RuleBasedStateMachine):
         """Crawl until something cuts the run."""
         self.step(changes, days, full=full, cut=cut)
 
+    @rule(changes=some_changes, days=days, cut=publish_cuts)
+    def publish_cut(self, changes: list[tuple[str, int]], days: float, cut: Cut) -> None:
+        """Have a run find something, and cut it while it publishes that."""
+        self.step(changes, days, full=True, cut=cut)
+
     @precondition(lambda self: self.view.generation and len(self.readers) < READERS)
-    @rule()
-    def hold(self) -> None:
-        """Begin to read, and go on while runs publish."""
-        self.readers.append(Reader(self.config))
+    @rule(back=st.integers(0, 2))
+    def hold(self, back: int) -> None:
+        """Begin to read the current generation or an earlier one, and go on while runs publish."""
+        self.readers.append(Reader(self.config, back))
 
     @precondition(lambda self: self.readers)
     @rule()
@@ -157,13 +173,15 @@ class Convergence(RuleBasedStateMachine):
 
     def crawl(self, place: Place, **how: Any) -> Ended:
         """Crawl into a place at this moment."""
-        Convergence.crawls += 1
+        self.happened["crawls"] += 1
         settings = {
             **self.settings,
             "FRESHCRAWL_CLOCK_OFFSET_SECS": self.offset,
             **how.pop("settings", {}),
         }
-        return place.crawl(self.runner, self.server, settings, now=self.now, **how)
+        ended = place.crawl(self.runner, self.server, settings, now=self.now, **how)
+        self.happened.update(ended.struck)
+        return ended
 
     def check(self, before: View, ended: Ended) -> None:
         """Check all that must hold after a run."""
@@ -176,11 +194,11 @@ class Convergence(RuleBasedStateMachine):
         checks.check_absence(view, server)
         checks.check_embedded(ended, before.kept, self.embedder.model)
         checks.check_kept(before.kept, view)
-        checks.check_verified(self.config, self.embedder)
-        self.generations.note(view)
-        self.generations.check(self.place.state, view)
         for reader in self.readers:
             reader.check()
+        self.generations.note(view)
+        self.generations.check(self.place.state, view)
+        checks.check_verified(self.config, self.embedder)
 
     def teardown(self) -> None:
         """Let the site hold still until nothing is due: the answers are those of a first crawl."""
@@ -190,6 +208,7 @@ class Convergence(RuleBasedStateMachine):
             if self.sound:
                 settle(self)
                 same_as_first_crawl(self)
+                self.happened["examples"] += 1
         finally:
             for reader in self.readers:
                 reader.close()
@@ -197,13 +216,21 @@ class Convergence(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def explore(examples: int, *, seed: int | None = None, shrink: bool = True) -> None:
-    """Try examples, the same at each call unless there is a ``seed``.
+def explore(
+    examples: int,
+    *,
+    seed: int | None = None,
+    shrink: bool = True,
+    of: type[Convergence] = Convergence,
+) -> Counter[str]:
+    """Try examples, the same at each call unless there is a ``seed``; return what happened.
 
     Raises:
         AssertionError: something did not hold; without ``shrink``, in the first example found.
+            Or there were fewer examples.
     """
-    machine = type("Convergence", (Convergence,), {})
+    happened = Counter[str]()
+    machine = type(of.__name__, (of,), {"happened": happened})
     run_state_machine_as_test(
         hypothesis.seed(seed)(machine) if seed is not None else machine,
         settings=hypothesis.settings(
@@ -217,3 +244,5 @@ def explore(examples: int, *, seed: int | None = None, shrink: bool = True) -> N
             report_multiple_bugs=False,
         ),
     )
+    assert happened["examples"] >= examples, f"only {happened['examples']} examples were tried"
+    return happened

@@ -65,7 +65,7 @@ def view_of(config: Config, now: float) -> View:
     """Return what a reader finds; an empty view before the first run.
 
     Raises:
-        AssertionError: the index of the current generation is not the one that it was made with.
+        AssertionError: what is stored of the current generation does not belong together.
     """
     if not (config.state_path() / NAME / "records.sqlite").exists():
         return View()
@@ -79,11 +79,15 @@ def view_of(config: Config, now: float) -> View:
 def _read(state: SiteState, now: float) -> View:
     snapshot = state.corpus.snapshot()
     try:
-        index = index_of(state, snapshot)
+        index = _index_of(state, snapshot)
+        pages = {page.key: page for page in snapshot.pages()}
+        live = {key for key, page in pages.items() if page.status == Status.LIVE}
+        with_chunks = {chunk.key for chunk in snapshot.chunks()}
+        assert with_chunks == live, "live pages and pages with chunks differ"
         exported = export_rows(state, now=now, max_age=LONG)
         view = View(
             snapshot.generation,
-            {page.key: page for page in snapshot.pages()},
+            pages,
             [{k: v for k, v in row.items() if k not in CLOCKS} for row in exported],
             {number: vector.tobytes() for number, vector in snapshot.vectors()},
             records=state.pages(),
@@ -98,6 +102,13 @@ def _read(state: SiteState, now: float) -> View:
         snapshot.close()
 
 
+def _index_of(state: SiteState, snapshot: Snapshot) -> VectorIndex:
+    try:
+        return index_of(state, snapshot)
+    except FileNotFoundError as error:
+        raise AssertionError(f"generation {snapshot.generation} has no index file") from error
+
+
 def _kept(snapshot: Snapshot) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     rows: Any = snapshot._conn.execute("SELECT model, embed_digest FROM vectors")  # type: ignore[attr-defined]
@@ -110,7 +121,6 @@ def _indexed(state: SiteState, generation: int, index: VectorIndex) -> dict[int,
     """Return the vectors of the index file, of which each must find itself."""
     import faiss
 
-    assert generation in state.index.generations(), f"generation {generation} has no index file"
     inner = getattr(index, "_index", None)
     assert inner is not None, f"the index file of generation {generation} cannot be used"
     ids = [int(number) for number in faiss.vector_to_array(inner.id_map)]

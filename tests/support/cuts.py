@@ -32,7 +32,7 @@ class Cut:
     """What happens to a run, once: ``how`` at the ``number``-th time of ``where``.
 
     ``how`` is kill, full (disk), embedder, stop, pages (CLOSESPIDER_PAGECOUNT), or "" for nothing;
-    ``where`` a seam's name, or ``item`` or ``request``.
+    ``where`` a seam's name, or ``item``, ``request``, or ``encode`` for the embedder.
     """
 
     how: str = ""
@@ -44,7 +44,7 @@ class Saboteur:
     """Counts what happens in a run, and cuts it at its moment."""
 
     def __init__(self, cut: Cut, folder: Path, copy: Path) -> None:
-        self._cut = cut
+        self.cut = cut
         self._left = cut.number
         self._folder = folder
         self._copy = copy
@@ -57,7 +57,7 @@ class Saboteur:
     @property
     def killed(self) -> bool:
         """Whether the run was killed; what it left is in the copy."""
-        return self.struck and self._cut.how == "kill"
+        return self.struck and self.cut.how == "kill"
 
     def at_seam(self, seam: Seam) -> None:
         """Act at a step of a publish. Any thread may call.
@@ -69,7 +69,7 @@ class Saboteur:
         self._reach(seam)
         if self.killed:
             raise Killed(seam)
-        if self.struck and self._cut.how == "full" and seam in INDEX_STEPS:
+        if self.struck and self.cut.how == "full" and seam in INDEX_STEPS:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     def at_item(self) -> None:
@@ -87,17 +87,17 @@ class Saboteur:
             raise DownloadFailedError(f"dead at request {number}")
 
     def _reach(self, where: str) -> None:
-        if self.struck or where != self._cut.where:
+        if self.struck or where != self.cut.where:
             return
         self._left -= 1
         if self._left > 0:
             return
         self.struck = True
-        if self._cut.how == "kill":
+        if self.cut.how == "kill":
             copy_as_killed(self._folder, self._copy)
-        elif self._cut.how == "full":
+        elif self.cut.how == "full":
             fill_disk(self.state)
-        elif self._cut.how == "stop":
+        elif self.cut.how == "stop":
             self.stop()
 
 

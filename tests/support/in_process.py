@@ -70,6 +70,8 @@ class Ended:
     killed: bool
     embedded: list[str] = field(default_factory=list)
     """Texts that were embedded."""
+    struck: set[str] = field(default_factory=set)
+    """What really befell it: cuts by their ``how``, a kill also as ``kill at <where>``; faults."""
 
     @property
     def went_well(self) -> bool:
@@ -132,8 +134,11 @@ class Place:
             report = runner.run(_crawl(built, saboteur, full=full))
         if saboteur.killed:
             self._bury(copy)
+        embedded = WatchedEmbedder.texts[first_text:]
+        ended = Ended(
+            report, saboteur.killed, embedded, {*server.struck, *_struck(saboteur, report)}
+        )
         WatchedEmbedder.fails_at = 0
-        ended = Ended(report, saboteur.killed, WatchedEmbedder.texts[first_text:])
         server.end(whole=ended.went_well)
         return ended
 
@@ -142,6 +147,19 @@ class Place:
         self._dead += 1
         self.state.rename(self.folder / f"dead-{self._dead}")
         copy.rename(self.state)
+
+
+def _struck(saboteur: Saboteur, report: RunReport | None) -> set[str]:
+    """Return what a cut did, of a run that has ended."""
+    cut = saboteur.cut
+    struck = saboteur.struck
+    if cut.how == "embedder":
+        struck = not WatchedEmbedder.fails_at
+    elif cut.how == "pages":
+        struck = report is not None and report.finish_reason == "closespider_pagecount"
+    if not cut.how or not struck:
+        return set()
+    return {cut.how, f"{cut.how} at {cut.where}"}
 
 
 async def _crawl(settings: Settings, saboteur: Saboteur, *, full: bool) -> RunReport | None:

@@ -86,6 +86,8 @@ class SiteServer:
         self.said: dict[str, Said] = {}
         self.faults = Faults()
         self.asked = 0
+        self.struck: set[str] = set()
+        """What was wrong with answers of this run: ``page 500``, ``sitemap half`` and the like."""
         self.on_request: Callable[[int], None] = lambda number: None
         """Called before each answer with its number, from 1."""
         self._started = 0.0
@@ -96,7 +98,7 @@ class SiteServer:
     def begin(self, faults: Faults, now: float) -> None:
         """Begin a run at ``now``."""
         self.faults, self.asked, self._started = faults, 0, now
-        self._shown = {}
+        self._shown, self.struck = {}, set()
         self._left_before = {key: [*said.left_at] for key, said in self.said.items()}
 
     def end(self, *, whole: bool) -> None:
@@ -140,13 +142,19 @@ class SiteServer:
         path = urlsplit(request.url).path or "/"
         faulty = self.asked > self.faults.after
         if path == "/robots.txt":
-            return self._robots(self.faults.robots if faulty else "")
+            return self._robots(self._note("robots", self.faults.robots if faulty else ""))
         if path == MAIN_SITEMAP or path.startswith("/sitemap-"):
             if self.site.by_links:
                 return Reply(404)
-            return self._sitemap(path, self._fault_of(path, self.faults.sitemap) if faulty else "")
+            fault = self._fault_of(path, self.faults.sitemap) if faulty else ""
+            return self._sitemap(path, self._note("sitemap", fault))
         fault = self._fault_of(path, self.faults.pages) if faulty else ""
-        return self._page_or_fault(path, fault, request)
+        return self._page_or_fault(path, self._note("page", fault), request)
+
+    def _note(self, what: str, fault: str) -> str:
+        if fault:
+            self.struck.add(f"{what} {fault}")
+        return fault
 
     def _fault_of(self, path: str, fault: str) -> str:
         dice = random.Random(f"{self.faults.seed} {path}")
