@@ -159,7 +159,7 @@ class Sample:
     """What is open and how much is stored at some time."""
 
     descriptors: dict[int, int]
-    """Least number of open descriptors of each process within half a second."""
+    """Least number of open descriptors of each process within two seconds: searches come and go."""
     mapped: dict[int, int]
     """Index files that each process has mapped, those that were deleted too."""
     stored: int
@@ -172,7 +172,7 @@ class Sample:
 def sample(folder: Path, processes: list[int]) -> Sample:
     """Look at the processes and at the files of a site."""
     least = {pid: descriptors(pid) for pid in processes}
-    for _ in range(25):
+    for _ in range(100):
         time.sleep(0.02)
         least = {pid: min(count, descriptors(pid)) for pid, count in least.items()}
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -272,7 +272,7 @@ def assert_flat(crowd: Crowd, early: int, late: int) -> None:
         assert asking.asked > len(asking.seen) > 1
     before, after = crowd.samples[early], crowd.samples[late]
     for pid, count in after.descriptors.items():
-        assert count <= before.descriptors[pid] + 2
+        assert count <= before.descriptors[pid] + 3, after.descriptors
     assert max(after.mapped.values()) <= 4
     assert after.stored <= 1.2 * before.stored, f"{before.stored} became {after.stored} bytes"
     assert after.log <= LOG_BYTES
