@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from freshcrawl.seams import Seam
-from tests.support.faults import QUESTION, Site
+from tests.support.faults import QUESTION, STAGING, Site, second_version
 from tests.support.origin import Origin
 from tests.support.project import export_without_clocks, report, scrapy
 from tests.support.small_disk import SmallDisk
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-STAGING = "freshcrawl.run:Run.commit:2"
-"""The commit of what a run found; the first says that it began."""
 DISK_FULL = "the disk is full; free some space and run again"
 
 
@@ -52,10 +50,6 @@ def site(published: Site, disk: SmallDisk) -> Site:
     own = published.copied(disk.folder / "state")
     second_version(own)
     return own
-
-
-def second_version(site: Site) -> None:
-    site.write("meadow", gone=1)
 
 
 def said_once(text: str, *words: str) -> None:

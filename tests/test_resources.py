@@ -16,7 +16,7 @@ from freshcrawl.config import Config
 from freshcrawl.seams import Seam
 from freshcrawl.state import open_for_reading, open_for_writing
 from freshcrawl.stores.locks import LockedError
-from tests.support.faults import QUESTION, Site, run_with
+from tests.support.faults import QUESTION, STAGING, Site, run_with, second_version
 from tests.support.origin import Origin
 from tests.support.permissions import AS_OTHERS, needs_permissions
 from tests.support.project import REPO, Result, command, environment, report, scrapy
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 TOO_MANY = "too many files open; raise its limit"
 ENOUGH_FILES = 64
 """What docs/operations.md promises."""
-STAGING = "freshcrawl.run:Run.commit:2"
-"""The commit of what a run found; the first says that it began."""
 NO_MEMORY = "out of memory; give the process more"
 
 
@@ -48,7 +46,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def after(published: Site, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What a first crawl of the second version exports."""
     site = Site(published.origin, tmp_path_factory.mktemp("fresh") / "state")
-    site.write("meadow", gone=1)
+    second_version(site)
     assert site.crawl().returncode == 0
     return site.rows()
 
@@ -57,7 +55,7 @@ def after(published: Site, tmp_path_factory: pytest.TempPathFactory) -> list[dic
 def site(published: Site, tmp_path: Path) -> Site:
     """The site with a state of its own, of which there is a second version now."""
     own = published.copied(tmp_path / "state")
-    own.write("meadow", gone=1)
+    second_version(own)
     return own
 
 

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 PAGES = [f"/p{number}" for number in range(9)]
 QUESTION = "orchard of page p4"
+STAGING = "freshcrawl.run:Run.commit:2"
+"""The commit of what a run found; the first says that it began."""
+
+
+def second_version(site: Site) -> None:
+    """Have all pages another text, and one gone."""
+    site.write("meadow", gone=1)
 
 
 @dataclass
