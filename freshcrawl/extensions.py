@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from freshcrawl import collapsing, tally
+from freshcrawl.absence import count_absent
 from freshcrawl.boilerplate import settling
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 FAILED = "store_error"
 BUILT = "freshcrawl_extension"
 """Attribute of a crawler that has its RunExtension."""
+FINISHED = "finished"
+"""Scrapy's reason for a crawl that came to its end."""
 STOPPED = "shutdown"
 """Scrapy's reason for a crawl that a signal ended."""
 
@@ -197,8 +200,8 @@ class RunExtension:
     async def _finish(self, reason: str) -> None:
         run = self.run
         self._check_store()
-        tally.count_unlisted(run)
         collapsing.reject_collapsing(run)
+        count_absent(run, whole=reason == FINISHED)
         tally.resolve_canonicals(run)
         # After bodies that are no content were dropped, before guards count what changed.
         if reason != STOPPED:

@@ -260,8 +260,16 @@ class Ledger:
         self._put_pages()
         self._records.commit()
 
+    def note_unlisted(self) -> None:
+        """Note in the records which sources ceased to list their pages."""
+        for key, sources in self.listings.take_left().items():
+            if key in self.pages:
+                known = self.pages[key].unlisted_by
+                self.set(key, unlisted_by=sorted(sources.union(known)))
+
     def _put_pages(self) -> None:
         self._state.check_own()
+        self.note_unlisted()
         for key in self._dirty:
             self._records.put(f"page:{key}", self.pages[key].to_json())
         self._dirty.clear()

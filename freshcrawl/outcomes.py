@@ -46,15 +46,14 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         changes["generator"] = item.document.generator
     if item.difference is not None and verdict in ANSWERED:
         changes["difference"] = item.difference.to_json(verdict, item.fetched_at)
-    if finding.missing_runs > record.missing_runs:
-        run.found_unlisted.add(item.key)
-        run.count("missing")
     if item.outcome == Outcome.DISALLOWED:
         changes["last_checked"] = record.last_checked  # nobody looked at the page
     else:
         run.count("asked")
     count_as = _counter(run, verdict, finding, record)
-    if staged is not None:
+    if _still_leaves(run, before, verdict):
+        count_as = ""
+    elif staged is not None:
         if run.ledger.holds_same(staged):
             count_as = ""  # found again, counted before
         run.stage(staged)
@@ -71,6 +70,19 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
         run.ledger.recheck_aliases_of(item.key)
+
+
+def _still_leaves(run: Run, before: Staged | None, verdict: str) -> bool:
+    """Tell a page that is to leave because nothing lists it, which is still so.
+
+    That it answers says nothing against it; the end of the run finds it again, or does not.
+    """
+    return (
+        before is not None
+        and before.verdict == Verdict.ABSENT
+        and verdict in ANSWERED
+        and before.key not in run.ledger.listings.reached()
+    )
 
 
 def _learn(run: Run, item: PageItem, verdict: str) -> None:

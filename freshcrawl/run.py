@@ -89,8 +89,6 @@ class Run:
         """What the bodies were that this run rejected, by key."""
         self.before_change: dict[str, dict[str, Any]] = {}
         """What records said that this run's changed texts have replaced, by key."""
-        self.found_unlisted: set[str] = set()
-        """Live pages that answered in this run while nothing listed them."""
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
@@ -152,17 +150,6 @@ class Run:
         """Return the keys that are due and were not taken yet, sorted."""
         return sorted(
             key for key in self.ledger.pages if key not in self.handled and self.is_due(key)
-        )
-
-    def absent_keys(self) -> list[str]:
-        """Return live pages that nothing lists any more and that need a confirming fetch."""
-        return sorted(
-            key
-            for key, record in self.ledger.pages.items()
-            if key not in self.handled
-            and record.status == Status.LIVE
-            and not self.ledger.listings.lists(key)
-            and record.missing_runs < self.config.missing_runs
         )
 
     def validators(self, key: str, url: str) -> dict[str, str]:

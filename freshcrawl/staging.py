@@ -69,15 +69,15 @@ def cut_anew(entry: Staged, embedder: Embedder) -> Staged:
     return replace(entry, chunks=chunks, cut_for=embedder.model)
 
 
-def leaving(item: PageItem, finding: Finding) -> Staged:
+def leaving(key: str, url: str, finding: Finding, verdict: str, found_at: float) -> Staged:
     """Return the work that takes a page out of the answers."""
     return Staged(
-        key=item.key,
-        url=item.cited_url,
+        key=key,
+        url=url,
         status=finding.status,
-        verdict=finding.verdict or item.verdict,
-        staged_at=item.fetched_at,
-        changed_at=item.fetched_at,
+        verdict=verdict,
+        staged_at=found_at,
+        changed_at=found_at,
         reason=finding.reason,
         alias_of=finding.alias_of,
     )
@@ -85,17 +85,7 @@ def leaving(item: PageItem, finding: Finding) -> Staged:
 
 def copy_of(key: str, url: str, canonical: str, now: float) -> Staged:
     """Return the work that makes a page an alias of its canonical page."""
-    finding = evidence.copy_of(canonical)
-    return Staged(
-        key=key,
-        url=url,
-        status=finding.status,
-        verdict=Verdict.MOVED,
-        staged_at=now,
-        changed_at=now,
-        reason=finding.reason,
-        alias_of=finding.alias_of,
-    )
+    return leaving(key, url, evidence.copy_of(canonical), Verdict.MOVED, now)
 
 
 def to_edit(staged: Staged) -> Edit:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
-from freshcrawl.core.evidence import UNLISTED, unlisted
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status
 from freshcrawl.ledger import NO_VALIDATORS
@@ -55,25 +54,6 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     else:
         ledger.unstage(key)
         ledger.set(key, status=copy.status, reason=copy.reason, alias_of=target)
-
-
-def count_unlisted(run: Run) -> None:
-    """Count pages that answered before the last source that listed them was read.
-
-    Those that are listed again begin anew, whether or not they were due or answered: what
-    counts are runs in a row.
-    """
-    for key, record in run.ledger.pages.items():
-        if record.missing_runs and run.ledger.listings.lists(key):
-            stands = not record.reason.startswith(UNLISTED)
-            run.ledger.set(key, missing_runs=0, reason=record.reason if stands else "")
-    for key in run.handled - run.found_unlisted:
-        record = run.ledger.pages[key]
-        answered = record.last_checked >= run.report.started_at and not record.failures
-        if answered and run.ledger.will_live(key) and not run.ledger.listings.lists(key):
-            runs = record.missing_runs + 1
-            run.ledger.set(key, missing_runs=runs, reason=unlisted(runs))
-            run.count("missing")
 
 
 def release(run: Run) -> list[str]:

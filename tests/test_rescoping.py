@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freshcrawl import tally
+from freshcrawl.absence import to_confirm
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.rescoping import OUT, add_targets
 from tests.support.runs import ROOT, Bench, key_of
@@ -31,7 +32,7 @@ def test_denied_pages_are_not_asked_for_and_leave(bench: Bench) -> None:
     out = {key_of(f"a/{n}") for n in (0, 1, 2, 3, 4, 10, 11, 12, 13, 14)}
     assert run.handled == out
     assert set(run.due_keys()) == {key_of(name) for name in NAMES} - out
-    assert not set(run.absent_keys()) & out
+    assert not set(to_confirm(run)) & out
     assert not any(run.is_due(key) for key in out)
     staged = run.ledger.staged
     assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.EXCLUDED, OUT)}

@@ -158,20 +158,3 @@ def test_move_to_a_page_that_could_not_be_read_waits(bench: Bench) -> None:
     assert run.report.held == 0
     run.ledger.set(key, status=Status.GONE)
     assert tally.release(run) == [key_of("p0")]
-
-
-def test_runs_that_find_a_page_unlisted_are_counted_in_a_row(bench: Bench) -> None:
-    """Also where a run that sees it listed again has no need to fetch it, or cannot."""
-    counts = []
-    for listed in ([], NAMES, []):
-        run = bench.run()
-        keys = [key_of(name) for name in listed]
-        run.sightings.listing_read("sitemap:all", "sitemap_root", keys)
-        if not listed:
-            bench.clock.time += HOUR
-            run.take(key_of("p1"), confirm=True)
-            run.checked(key_of("p1"), "unchanged")
-        tally.count_unlisted(run)
-        run.commit()
-        counts.append(run.ledger.pages[key_of("p1")].missing_runs)
-    assert counts == [1, 0, 1]

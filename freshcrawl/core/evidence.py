@@ -34,12 +34,23 @@ class Finding:
 def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
     """Judge a page that answered 200 or 304 with content that stands.
 
-    A page that nothing lists any more is kept until ``missing_runs`` runs in a
-    row have found it so; then the site's policy decides.
+    It is live, unless it left because nothing lists it, and nothing does yet. Whether this
+    run finds it unlisted once more is known at the run's end only (``absent``).
     """
     if listed:
         return Finding(Status.LIVE)
-    runs = record.missing_runs + 1
+    left = record.status in {Status.HIDDEN, Status.GONE}
+    if left and record.missing_runs and (out := absent(record.missing_runs, policies)).verdict:
+        return out
+    reason = record.reason if record.reason.startswith(UNLISTED) else ""
+    return Finding(Status.LIVE, reason, None, record.missing_runs)
+
+
+def absent(runs: int, policies: Policies) -> Finding:
+    """Judge a page that answers, and that ``runs`` runs in a row have found unlisted.
+
+    It is kept until there were ``missing_runs`` of them; then the site's policy decides.
+    """
     if runs < policies.missing_runs or policies.absent == "keep":
         return Finding(Status.LIVE, unlisted(runs), None, runs)
     status = Status.HIDDEN if policies.absent == "hide" else Status.GONE

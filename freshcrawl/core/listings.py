@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+POINTERS = ("page", "target")
+"""Kinds of source that are pages: what one links to, and what its redirect or canonical names."""
+
+
 @dataclass(slots=True)
 class Source(JsonRecord):
     """A place that lists pages: a sitemap, a page with links, a redirect."""
@@ -34,6 +38,8 @@ class Listings:
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self.sources: dict[str, Source] = {}
         self._count: Counter[str] = Counter()
+        self._left: dict[str, set[str]] = {}
+        self._reached: set[str] | None = None
         self.changed: set[str] = set()
         """Ids of sources whose keys differ from what was given at the start."""
         for source in sources:
@@ -64,6 +70,8 @@ class Listings:
         if source is None:
             return set()
         self._count.subtract(source.keys)
+        self._note_left(source_id, source.keys)
+        self._reached = None
         self.changed.add(source_id)
         return set(source.keys)
 
@@ -81,6 +89,33 @@ class Listings:
     def listed(self) -> set[str]:
         """Return all keys that any source lists."""
         return {key for key, count in self._count.items() if count > 0}
+
+    def reached(self) -> set[str]:
+        """Return the keys that sitemaps, the start page or a fixed list lead to, link by link.
+
+        Pages that only list each other are listed, but not reached.
+        """
+        if self._reached is None:
+            waiting = [
+                key
+                for source in self.sources.values()
+                if source.kind not in POINTERS
+                for key in source.keys
+            ]
+            self._reached = set(waiting)
+            while waiting:
+                key = waiting.pop()
+                for kind in POINTERS:
+                    source = self.sources.get(f"{kind}:{key}")
+                    fresh = set(source.keys) - self._reached if source else set()
+                    self._reached |= fresh
+                    waiting += fresh
+        return self._reached
+
+    def take_left(self) -> dict[str, set[str]]:
+        """Return, by key, the sources that ceased to list it since this was last asked."""
+        left, self._left = self._left, {}
+        return left
 
     def sources_of(self, key: str) -> list[Source]:
         """Return the sources that list the key, by id."""
@@ -101,7 +136,13 @@ class Listings:
             self.changed.add(source_id)
         return self.sources[source_id]
 
+    def _note_left(self, source_id: str, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._left.setdefault(key, set()).add(source_id)
+
     def _replace(self, source: Source, keys: list[str]) -> None:
+        self._note_left(source.id, set(source.keys).difference(keys))
+        self._reached = None
         self._count.subtract(source.keys)
         self._count.update(keys)
         source.keys = keys

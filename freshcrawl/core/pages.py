@@ -85,6 +85,8 @@ class PageRecord(JsonRecord):
     """Start of the run that brought the first of them, 0 for none."""
     missing_runs: int = 0
     """Runs in a row that found the page unlisted and still answering."""
+    unlisted_by: list[str] = field(default_factory=list)
+    """Ids of the sources that listed the page last, once they list it no more."""
     etag: str = ""
     last_modified: str = ""
     validator_url: str = ""

@@ -42,9 +42,15 @@ class IndexPipeline(RunComponent):
                 raise
         return item
 
+    def _leaving(self, item: PageItem, finding: Finding) -> Staged | None:
+        if not self.run.ledger.is_live(item.key):
+            return None
+        verdict = finding.verdict or item.verdict
+        return leaving(item.key, item.cited_url, finding, verdict, item.fetched_at)
+
     async def _prepare(self, item: PageItem, finding: Finding) -> Staged | None:
         if finding.status != Status.LIVE:
-            return leaving(item, finding) if self.run.ledger.is_live(item.key) else None
+            return self._leaving(item, finding)
         if item.document is None or item.published_stays:
             return None
         run, changed_at = self.run, item.fetched_at

@@ -27,7 +27,7 @@ class PresencePipeline(RunComponent):
 
     def _find(self, item: PageItem) -> Finding:
         record = self.run.ledger.pages[item.key]
-        listed = self.run.ledger.listings.lists(item.key)
+        listed = self._is_listed(record)
         finding = evidence.standing(record, item.reason)
         if item.canonical and self._is_copy(record, item.canonical):
             finding = evidence.copy_of(item.canonical)
@@ -45,6 +45,13 @@ class PresencePipeline(RunComponent):
             target = self.run.sightings.key_of(item.target)
             finding = evidence.redirected(record, target, item.target, item.permanent)
         return finding
+
+    def _is_listed(self, record: PageRecord) -> bool:
+        """Tell whether anything lists a page; one that was found unlisted must be reached again."""
+        listings = self.run.ledger.listings
+        if record.missing_runs:
+            return record.key in listings.reached()
+        return listings.lists(record.key)
 
     def _is_copy(self, record: PageRecord, canonical: str) -> bool:
         """Tell a page that an earlier tally found to be a copy of a page that is still live."""

@@ -10,6 +10,7 @@ from scrapy import Spider, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Request, Response
 
+from freshcrawl.absence import to_confirm
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.components import get_run
 from freshcrawl.config import Config
@@ -148,7 +149,7 @@ class DocsSpider(Spider):
         add_targets(self.run)
         requests = [self.page_request(key) for key in self.run.due_keys()]
         if not any(requests):
-            requests = [self.page_request(key, confirm=True) for key in self.run.absent_keys()]
+            requests = [self.page_request(key, confirm=True) for key in to_confirm(self.run)]
         for request in filter(None, requests):
             self.crawler.engine.crawl(request)
         if any(requests):

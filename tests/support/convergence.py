@@ -49,8 +49,6 @@ READERS = 2
 class Convergence(RuleBasedStateMachine):
     """Steps are crawls; each comes after changes of the site and a wait."""
 
-    counts_absence: ClassVar[bool] = True
-    """Whether the runs that find a page unlisted are checked one by one."""
     happened: ClassVar[Counter[str]] = Counter()
     """Examples that held to their end, and runs, all and those that a kind of cut or fault struck.
 
@@ -193,8 +191,7 @@ class Convergence(RuleBasedStateMachine):
         checks.check_left(before, view, server, self.absent, self.missing_runs)
         checks.check_guarded(before, view, server)
         checks.check_records(view, after=ended)
-        if self.counts_absence:
-            checks.check_absence(view, server)
+        checks.check_absence(view, server)
         checks.check_embedded(ended, before.kept, self.embedder.model)
         checks.check_kept(before.kept, view)
         for reader in self.readers:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from freshcrawl import page_answers
+from freshcrawl import absence, extensions, page_answers
 from freshcrawl.core import guards
 from freshcrawl.core.listings import Listings
 from freshcrawl.discovery import Discovery
@@ -78,23 +78,30 @@ def validators_of_any_text() -> Iterator[None]:
 @contextmanager
 def absence_in_a_run_that_read_no_list() -> Iterator[None]:
     """A sitemap that this run did not read, as it was cut off before, lists nothing."""
-    start = Discovery.start
+    start, reached, count = Discovery.start, Listings.reached, absence.count_absent
 
     def _start(self: Any) -> Any:
         self._run.ledger.listings.begun = self._run.report.started_at
         return start(self)
 
-    def lists(self: Any, key: str) -> bool:
-        return any(
-            key in source.keys
-            and (source.read_at >= self.begun or not source.id.startswith("sitemap:"))
+    def read_now(self: Any) -> set[str]:
+        unread = {
+            key
             for source in self.sources.values()
-        )
+            if source.read_at < self.begun and source.id.startswith("sitemap:")
+            for key in source.keys
+        }
+        return reached(self) - unread
+
+    def always(run: Run, *, whole: bool) -> None:
+        count(run, whole=True)
 
     with (
         patch.object(Listings, "begun", 0.0, create=True),
-        patch.object(Listings, "lists", lists),
+        patch.object(Listings, "reached", read_now),
         patch.object(Discovery, "start", _start),
+        patch.object(absence, "_sources_read", lambda run, record: True),
+        patch.object(extensions, "count_absent", always),
     ):
         yield
 

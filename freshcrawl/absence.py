@@ -1,0 +1,117 @@
+"""Absence: what a run proves of pages that nothing lists any more.
+
+A page counts as absent when every source that listed it last was read in this run. That is
+known at the run's end only: until then a sitemap may come that lists it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freshcrawl.core import evidence
+from freshcrawl.core.evidence import UNLISTED
+from freshcrawl.core.listings import POINTERS
+from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.outcomes import ANSWERED
+from freshcrawl.staging import leaving
+
+if TYPE_CHECKING:
+    from freshcrawl.core.evidence import Finding
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.run import Run
+
+
+def to_confirm(run: Run) -> list[str]:
+    """Return the live pages that are absent and need a fetch to confirm it, sorted."""
+    reached = run.ledger.listings.reached()
+    run.ledger.note_unlisted()
+    return sorted(
+        key
+        for key, record in run.ledger.pages.items()
+        if key not in run.handled
+        and key not in reached
+        and record.status == Status.LIVE
+        and record.missing_runs < run.config.missing_runs
+        and _sources_read(run, record)
+    )
+
+
+def count_absent(run: Run, *, whole: bool) -> None:
+    """Count the run for pages that answered although nothing lists them; let the policy decide.
+
+    Those that are listed again begin anew, whether or not they were due or answered: what
+    counts are runs in a row. A run that was not ``whole`` counts for nothing.
+    """
+    reached = run.ledger.listings.reached()
+    run.ledger.note_unlisted()
+    for key, record in run.ledger.pages.items():
+        if key in reached and (record.missing_runs or record.unlisted_by):
+            reason = "" if record.reason.startswith(UNLISTED) else record.reason
+            run.ledger.set(key, missing_runs=0, unlisted_by=[], reason=reason)
+            _stay(run, key)
+    for key in sorted(run.handled - reached) if whole else ():
+        record = run.ledger.pages[key]
+        if _answered(run, record) and _sources_read(run, record):
+            _count(run, record)
+
+
+def _answered(run: Run, record: PageRecord) -> bool:
+    """Tell whether a page that is in the answers, or about to be, answered in this run."""
+    stands = run.ledger.is_live(record.key) or run.ledger.will_live(record.key)
+    return (
+        stands and record.last_attempt >= run.report.started_at and record.last_verdict in ANSWERED
+    )
+
+
+def _sources_read(run: Run, record: PageRecord) -> bool:
+    """Tell whether all that listed a page last were read in this run.
+
+    Where that is not known, or they are no more, all of discovery must have been whole.
+    """
+    sources = run.ledger.listings.sources
+    if not record.unlisted_by or not sources.keys() >= set(record.unlisted_by):
+        return not run.report.incomplete_reasons
+    return all(_was_read(run, source_id) for source_id in record.unlisted_by)
+
+
+def _was_read(run: Run, source_id: str) -> bool:
+    """Tell whether a source was read; of a page that is not due, its stored links stand."""
+    source = run.ledger.listings.sources[source_id]
+    if source.kind in POINTERS:
+        record = run.ledger.pages.get(source_id.partition(":")[2])
+        return record is not None and not record.failures
+    return source.read_at >= run.report.started_at
+
+
+def _count(run: Run, record: PageRecord) -> None:
+    finding = evidence.absent(record.missing_runs + 1, run.policies)
+    run.count("missing")
+    run.ledger.set(record.key, missing_runs=finding.missing_runs, reason=finding.reason)
+    if finding.verdict is not None:
+        _leave(run, record, finding)
+
+
+def _stay(run: Run, key: str) -> None:
+    """Drop the removal of a page that is listed again; its text was not looked at meanwhile."""
+    entry = run.ledger.staged.get(key)
+    if entry is not None and entry.verdict == Verdict.ABSENT:
+        run.ledger.unstage(key)
+        run.ledger.make_due(key)
+
+
+def _leave(run: Run, record: PageRecord, finding: Finding) -> None:
+    """Stage the removal of a page; one that was never in the answers just does not enter them."""
+    ledger, key = run.ledger, record.key
+    ledger.set(key, last_verdict=str(Verdict.ABSENT))
+    if not ledger.is_live(key):
+        ledger.unstage(key)
+        ledger.set(key, status=finding.status)
+        return
+    entry = leaving(key, record.url, finding, Verdict.ABSENT, run.now)
+    hidden = finding.status == Status.HIDDEN
+    found_before = ledger.holds_same(entry)
+    run.count_page(key, "" if found_before else "hidden" if hidden else "gone")
+    run.stage(entry)
+    if not hidden:
+        ledger.drop_listings_of(key)
+    ledger.recheck_aliases_of(key)
