@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import Verdict
+from freshcrawl.core.pages import Cause, Verdict
 
 if TYPE_CHECKING:
     from freshcrawl.core.blocks import Block, Document
@@ -80,6 +80,8 @@ class PageItem:
     """What is known of the page's noise after this fetch, from ChangePipeline."""
     published_stays: bool = False
     """The published text stays in place of this one, which differs in nothing that counts."""
+    cause: str = ""
+    """Why the page is kept out of the answers (``core.pages.Cause``), if it is."""
     refused: str = ""
     """What a body is that was rejected or excluded as not being the page, from RejectPipeline."""
     doubt: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -102,9 +104,10 @@ class PageItem:
         """Mark the body as not being the page: nothing of it is kept."""
         self.verdict, self.reason, self.document = Verdict.REJECTED, reason, None
 
-    def exclude(self, reason: str) -> None:
+    def exclude(self, reason: str, cause: str = Cause.NO_PAGE) -> None:
         """Mark the page as one that does not belong into the answers."""
         self.verdict, self.reason, self.document = Verdict.EXCLUDED, reason, None
+        self.cause = cause
 
     def refuse(self, kind: str, reason: str, *, exclude: bool = False) -> None:
         """Reject a body of a ``kind`` that is not the page, or exclude the page because of it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.core.published import Staged
 from freshcrawl.ledger import NO_VALIDATORS
 
@@ -100,6 +100,7 @@ def _stage(run: Run, record: PageRecord, key: str | None) -> None:
         verdict=Verdict.EXCLUDED if key is None else Verdict.MOVED,
         staged_at=run.now,
         changed_at=run.now,
+        cause=Cause.SCOPE if key is None else Cause.MOVED,
         **_end(key),
     )
     if not run.ledger.holds_same(entry):

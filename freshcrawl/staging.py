@@ -79,6 +79,7 @@ def leaving(key: str, url: str, finding: Finding, verdict: str, found_at: float)
         staged_at=found_at,
         changed_at=found_at,
         reason=finding.reason,
+        cause=finding.cause,
         alias_of=finding.alias_of,
     )
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from freshcrawl.core import evidence
 from freshcrawl.core.evidence import Finding, Policies
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 
 KEY = "docs.example.com/new"
 URL = "https://docs.example.com/new"
@@ -95,7 +95,7 @@ def test_not_found(status: Status, listed: bool, expected: Status) -> None:
 
 
 def test_gone() -> None:
-    assert evidence.gone() == Finding(Status.GONE, "410", Verdict.GONE)
+    assert evidence.gone() == Finding(Status.GONE, "410", Verdict.GONE, cause=Cause.GONE)
 
 
 @pytest.mark.parametrize("policy", ["keep", "hide"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.core.words import count
 
 UNLISTED = "no sitemap or page links to it any more"
@@ -29,6 +29,8 @@ class Finding:
     verdict: Verdict | None = None
     missing_runs: int = 0
     alias_of: str = ""
+    cause: str = ""
+    """A Cause, if the page leaves the answers or does not enter them."""
 
 
 def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
@@ -54,7 +56,7 @@ def absent(runs: int, policies: Policies) -> Finding:
     if runs < policies.missing_runs or policies.absent == "keep":
         return Finding(Status.LIVE, unlisted(runs), None, runs)
     status = Status.HIDDEN if policies.absent == "hide" else Status.GONE
-    return Finding(status, unlisted(runs), Verdict.ABSENT, runs)
+    return Finding(status, unlisted(runs), Verdict.ABSENT, runs, cause=Cause.UNLISTED)
 
 
 def unlisted(runs: int) -> str:
@@ -65,22 +67,29 @@ def unlisted(runs: int) -> str:
 def not_found(record: PageRecord, listed: bool) -> Finding:
     """Judge a 404: gone if nothing lists the page, or if it was hidden by a 404 before."""
     if not listed:
-        return Finding(Status.GONE, f"404, and {UNLISTED}", Verdict.GONE)
-    if record.status in {Status.HIDDEN, Status.GONE}:
-        return Finding(Status.GONE, f"404, and {record.status} before", Verdict.GONE)
-    return Finding(Status.HIDDEN, "404 although a source still lists it", Verdict.GONE)
+        status, reason = Status.GONE, f"404, and {UNLISTED}"
+    elif record.status in {Status.HIDDEN, Status.GONE}:
+        status, reason = Status.GONE, f"404, and {record.status} before"
+    else:
+        status, reason = Status.HIDDEN, "404 although a source still lists it"
+    return Finding(status, reason, Verdict.GONE, cause=Cause.NOT_FOUND)
 
 
 def gone() -> Finding:
     """Judge a 410."""
-    return Finding(Status.GONE, "410", Verdict.GONE)
+    return Finding(Status.GONE, "410", Verdict.GONE, cause=Cause.GONE)
+
+
+def excluded(reason: str, cause: str) -> Finding:
+    """Judge an answer that keeps the page out of the answers."""
+    return Finding(Status.EXCLUDED, reason, Verdict.EXCLUDED, cause=cause)
 
 
 def disallowed(record: PageRecord, policies: Policies) -> Finding:
     """Judge a page that robots.txt does not allow to be fetched."""
     if record.status == Status.LIVE and policies.robots == "keep":
         return Finding(Status.LIVE, "robots.txt disallows further checks", Verdict.EXCLUDED)
-    return Finding(Status.EXCLUDED, "robots.txt disallows it", Verdict.EXCLUDED)
+    return excluded("robots.txt disallows it", Cause.ROBOTS)
 
 
 def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -> Finding:
@@ -94,16 +103,17 @@ def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -
         where = f"to {key}" if key else f"off the site to {url}"
         return Finding(Status.LIVE, f"redirects {where} for now", Verdict.REJECTED)
     if key is None:
-        return Finding(Status.EXCLUDED, f"redirects off the site to {url}", Verdict.EXCLUDED)
+        return excluded(f"redirects off the site to {url}", Cause.OFF_SITE)
     known = record.status == Status.ALIAS and record.alias_of == key
     verdict = Verdict.UNCHANGED if known else Verdict.MOVED
     how = "moved to" if permanent else "redirects to"
-    return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key)
+    return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key, cause=Cause.MOVED)
 
 
 def copy_of(key: str) -> Finding:
     """Judge a page that still names another, live page as its canonical one."""
-    return Finding(Status.ALIAS, f"rel=canonical names {key}", Verdict.UNCHANGED, alias_of=key)
+    reason = f"rel=canonical names {key}"
+    return Finding(Status.ALIAS, reason, Verdict.UNCHANGED, alias_of=key, cause=Cause.COPY)
 
 
 def standing(record: PageRecord, reason: str) -> Finding:

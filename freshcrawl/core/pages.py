@@ -34,6 +34,32 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
+class Cause(StrEnum):
+    """Why a page leaves the answers, or does not enter them."""
+
+    NOT_FOUND = "not_found"
+    """404."""
+    GONE = "gone"
+    """410."""
+    UNLISTED = "unlisted"
+    """Nothing lists it any more, although it answers."""
+    MOVED = "moved"
+    """It redirects to another page of the site."""
+    HOME = "home"
+    """It redirects to the home page, as many sites have it for pages that are no more."""
+    OFF_SITE = "off_site"
+    """It redirects off the site."""
+    COPY = "copy"
+    """It names another page as its canonical one."""
+    NOINDEX = "noindex"
+    ROBOTS = "robots"
+    """robots.txt disallows it."""
+    SCOPE = "scope"
+    """The site's own table leaves it out."""
+    NO_PAGE = "no_page"
+    """What it answers is no page of documentation: an index, another content type, no text."""
+
+
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.EXCLUDED, Verdict.MOVED})
 """Verdicts after which a page is live only while a guard holds its removal."""
 

@@ -80,6 +80,8 @@ class Staged(JsonRecord):
     """When the text that this makes current was fetched first."""
     run_id: str = ""
     reason: str = ""
+    cause: str = ""
+    """Why the page leaves the answers (``core.pages.Cause``), if it does."""
     digest: str = ""
     links_digest: str = ""
     title: str = ""

@@ -10,7 +10,7 @@ from freshcrawl.core import noise
 from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
 from freshcrawl.core.changes import compare, grade, tolerance_words
 from freshcrawl.core.differences import LINKS_ONLY, VOLATILE_ONLY, differ
-from freshcrawl.core.pages import Verdict
+from freshcrawl.core.pages import Cause, Verdict
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
@@ -116,6 +116,6 @@ class ChangePipeline(RunComponent):
         if self.run.ledger.is_live(item.key):
             item.verdict = Verdict.UNCHANGED
             if self.run.site.noindex == "hide" and says_noindex(item.robots_header):
-                item.exclude("noindex")
+                item.exclude("noindex", Cause.NOINDEX)
         else:
             item.exclude(self.run.ledger.pages[item.key].reason)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from freshcrawl.components import RunComponent
+from freshcrawl.core.pages import Cause
 from freshcrawl.core.robots_meta import says_noindex
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
@@ -67,14 +68,14 @@ class NormalizePipeline(RunComponent):
         noindex = item.by_headers or self._hides(document.robots)
         empty = not any(block.plain.strip() for block in document.blocks)
         if not self.run.site.wants(item.cited_url):
-            item.exclude("kept out by allow or deny; read for its links only")
+            item.exclude("kept out by allow or deny; read for its links only", Cause.SCOPE)
         elif document.index_page:
             item.exclude("an index of links made by the site's generator")
         elif document.wall and (noindex or empty):
             # A challenge asks not to be indexed: that says nothing of the page behind it.
             item.refuse(document.wall, document.wall_words)
         elif noindex:
-            item.exclude("noindex")
+            item.exclude("noindex", Cause.NOINDEX)
         elif empty:
             self._not_the_page(item, "no text found in the page")
         else:

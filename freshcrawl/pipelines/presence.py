@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
-from freshcrawl.core.evidence import Finding
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED
 
 if TYPE_CHECKING:
+    from freshcrawl.core.evidence import Finding
     from freshcrawl.core.pages import PageRecord
 
 
@@ -34,7 +34,7 @@ class PresencePipeline(RunComponent):
         elif item.verdict in ANSWERED:
             finding = evidence.answered(record, listed, self.run.policies)
         elif item.verdict == Verdict.EXCLUDED:
-            finding = Finding(Status.EXCLUDED, item.reason, Verdict.EXCLUDED)
+            finding = evidence.excluded(item.reason, item.cause)
         elif item.outcome == Outcome.MISSING:
             finding = evidence.not_found(record, listed)
         elif item.outcome == Outcome.GONE:
