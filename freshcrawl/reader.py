@@ -167,14 +167,14 @@ def index_of(state: SiteState, snapshot: Snapshot, *, rebuild: bool = False) -> 
     """
     if snapshot.generation and not rebuild:
         try:
-            return _checked_index(state, snapshot)
+            return checked_index(state, snapshot)
         except StoreError as error:
             logger.warning("%(error)s; searched without it, which is slower", {"error": error})
     ids, vectors = gather_vectors(snapshot)
     return MemoryIndex(ids, vectors)
 
 
-def _checked_index(state: SiteState, snapshot: Snapshot) -> VectorIndex:
+def checked_index(state: SiteState, snapshot: Snapshot) -> VectorIndex:
     """Open the index file of a generation, if it is of that very generation.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -101,9 +102,14 @@ def test_damaged_files(name: str, damage: Callable[[Path], None], state: Path) -
     assert name in found["files"]
 
 
+def of_another_run(path: Path) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), "run_id": "another"}))
+
+
 @pytest.mark.parametrize(
     ("name", "damage", "words"),
     [
+        ("1.json", of_another_run, "was made for other rows"),
         ("1.faiss", lambda path: path.unlink(), "index file of generation 1 is missing"),
         ("1.json", lambda path: path.unlink(), "index file of generation 1 is missing"),
         ("1.faiss", cut, "is not as long as its manifest says"),

@@ -55,7 +55,7 @@ LAYERS = (
     ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
     ("collapsing", "outcomes", "run_publishing", "seeds", "tally"),
-    ("boilerplate", "upgrades"),
+    ("absence", "boilerplate", "upgrades"),
     ("discovery", "extensions", "remaking"),
     ("components", "crawls", "reindexing"),
     ("middlewares", "pipelines"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, Level, attempt, fail, ok, warn
+from freshcrawl.reader import checked_index
 from freshcrawl.state import CORPUS, RECORDS, open_for_reading
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import holder
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from freshcrawl.config import Config
     from freshcrawl.core.report import RunReport
     from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Snapshot
 
 CHECK_SECS = 10.0
 """Longest time that one file is looked at for damage."""
@@ -90,12 +93,13 @@ def run_checks(reports: list[RunReport], *, running: bool) -> list[Check]:
 
 def index_checks(state: SiteState, model: str) -> list[Check]:
     """Compare what is published with its index file and with the configured model."""
-    snapshot = state.corpus.snapshot()
-    try:
-        generation, info = snapshot.generation, snapshot.info()
-        chunks = sum(1 for _ in snapshot.chunks()) if generation else 0
-    finally:
-        snapshot.close()
+    with closing(state.corpus.snapshot()) as snapshot:
+        return _index_checks(state, snapshot, model)
+
+
+def _index_checks(state: SiteState, snapshot: Snapshot, model: str) -> list[Check]:
+    generation, info = snapshot.generation, snapshot.info()
+    chunks = sum(1 for _ in snapshot.chunks()) if generation else 0
     if not generation:
         return [ok("index", "nothing is published yet")]
     if model and info["model"] != model:
@@ -109,7 +113,7 @@ def index_checks(state: SiteState, model: str) -> list[Check]:
         ]
     rebuilt = "answers are made without it, slowly; the next publish writes it, or run: " + REPAIR
     try:
-        indexed = len(state.index.open(generation))
+        indexed = len(checked_index(state, snapshot))
     except FileNotFoundError:
         return [warn("index", f"the index file of generation {generation} is missing", rebuilt)]
     except StoreError as error:
