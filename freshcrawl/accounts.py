@@ -20,6 +20,7 @@ def add_up(run: Run) -> None:
     """Fill in what the report says of the whole site, at the end of a run."""
     report, pages = run.report, run.ledger.pages
     listed = run.ledger.listings.listed()
+    listed = {key for key in listed if not run.ledger.is_forgotten(key)}
     wanted = [r for key, r in pages.items() if key in listed or r.status == Status.LIVE]
     report.recrawl_requests = len(wanted)
     report.recrawl_bytes = all_bytes(record.size for record in wanted)

@@ -13,6 +13,7 @@ from freshcrawl.stores import compacting
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from pathlib import Path
 
     from freshcrawl.config import Config
@@ -51,7 +52,7 @@ def compact(state: SiteState, config: Config, now: float) -> Compacted:
     ledger = Ledger(state, now)
     ledger.commit_records()
     done.files_removed = drop_old(state, config, now)
-    waiting = _waiting(ledger)
+    waiting = waiting_digests(ledger)
     state.records.close()
     state.corpus.close()
     # From here on both files are opened by their names.
@@ -68,11 +69,12 @@ def compact(state: SiteState, config: Config, now: float) -> Compacted:
     return done
 
 
-def _waiting(ledger: Ledger) -> set[str]:
-    """Return the embed digests of the passages of staged work."""
+def waiting_digests(ledger: Ledger, but: Container[str] = ()) -> set[str]:
+    """Return the embed digests of the passages of staged work, ``but`` that of some pages."""
     return {
         Chunk.from_json(data).embed_digest
         for entry in ledger.staged.values()
+        if entry.key not in but
         for whole in ledger.whole([entry])
         for data in whole.chunks
     }

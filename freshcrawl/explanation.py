@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.config import ConfigError
 from freshcrawl.core.boilerplate import BODY
 from freshcrawl.core.evidence import UNLISTED
+from freshcrawl.core.forgetting import record_of, undo_command
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
 from freshcrawl.core.guards import WAITS, too_many
 from freshcrawl.core.listings import Listings
@@ -16,6 +17,7 @@ from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
+from freshcrawl.forgotten import marks_of
 from freshcrawl.noise.words import noise_lines, noise_of
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
@@ -26,6 +28,7 @@ from freshcrawl.summary import amount, changing_words, pairs_words, release_comm
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from freshcrawl.core.forgetting import Mark
     from freshcrawl.core.listings import Source
     from freshcrawl.core.pages import PageRecord
     from freshcrawl.core.published import Staged
@@ -54,11 +57,12 @@ def explain(
     key = key_in(state, url)
     if key is None:
         return None
-    record = state.pages().get(key)
+    mark = marks_of(state).of(key, url)
+    record = record_of(key, mark) if mark else state.pages().get(key)
     if record is None:
         return None
     sources = Listings(state.sources()).sources_of(key)
-    staged = next((entry for entry in state.staged() if entry.key == key), None)
+    staged = next((entry for entry in state.staged() if entry.key == key and not mark), None)
     return {
         "site": state.name,
         **_record(record, sources),
@@ -68,6 +72,7 @@ def explain(
         **_published(state, key),
         "noise": noise_of(state.records, key, now, noise_expiry),
         "staged": staged and _staged(staged),
+        "forgotten": mark and _forgotten(state.name, url, mark),
     }
 
 
@@ -154,6 +159,11 @@ def _published(state: SiteState, key: str) -> dict[str, Any]:
         snapshot.close()
 
 
+def _forgotten(site: str, url: str, mark: Mark) -> dict[str, Any]:
+    undo = undo_command(site, mark.pattern or url)
+    return {"at": iso(mark.at), "pattern": mark.pattern, "undo": undo}
+
+
 def _staged(entry: Staged) -> dict[str, Any]:
     return {"status": entry.status, "held": entry.held, "words": would_do(entry)}
 
@@ -187,6 +197,8 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
         lines.append(f"  {_waiting(page, page['staged'])}")
     if page["pinned"]:
         lines.append(f"  {page['pinned']}")
+    if page["forgotten"]:
+        lines.append(f"  to let it in again: {page['forgotten']['undo']}")
     return lines
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.listings import Listings
+from freshcrawl import forgotten
+from freshcrawl.core.forgetting import Forgotten
+from freshcrawl.core.listings import POINTERS, Listings
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
@@ -56,7 +59,10 @@ class Ledger:
         """The last one, released or not."""
         self.undone: dict[str, Published] = {}
         """Rows of before it, of pages that no run has looked at since its release."""
+        self.forgotten = Forgotten()
+        """Marks of the pages that were purged for good."""
         self._load_published()
+        forgotten.catch_up(self, state)
         recover(self, state, now)
         catch_up(self, state)
 
@@ -96,6 +102,23 @@ class Ledger:
             and entry.key in self.undone
             and is_published(entry, self.undone[entry.key])
         )
+
+    def let_in(self, key: str) -> None:
+        """Know nothing of a forgotten page any more; who lists it is read again to find it."""
+        for source in self.listings.sources_of(key):
+            kept = [listed for listed in source.keys if listed != key]
+            self.listings.read(source.id, source.kind, kept, source.read_at)
+            parent = source.id.partition(":")[2]
+            if source.kind in POINTERS and parent in self.pages:
+                self.make_due(parent)
+        self.recheck_aliases_of(key)
+        del self.pages[key]
+        self._dirty.discard(key)
+        self._records.delete(f"page:{key}")
+
+    def is_forgotten(self, key: str) -> bool:
+        """Tell whether a person had a page purged: it is never asked for."""
+        return key in self.pages and self.pages[key].status == Status.FORGOTTEN
 
     def is_live(self, key: str) -> bool:
         """Tell whether a key is in the answers now."""
@@ -256,8 +279,9 @@ class Ledger:
         self._records.commit()
 
     def commit_records(self) -> None:
-        """Make records and staged work durable, for a command that is no run."""
+        """Make records, listings and staged work durable, for a command that is no run."""
         self._put_pages()
+        self._put_listings(math.inf)
         self._records.commit()
 
     def note_unlisted(self) -> None:

@@ -134,19 +134,20 @@ class PageAnswers:
         hops = response.meta[HOPS] + 1
         if not location or hops > MAX_HOPS or target == response.url:
             item.outcome, item.reason = Outcome.FAILED, "redirects without end"
-        elif target_key == key or (target_key and self._stays(key, target_key, item.permanent)):
+        elif target_key == key or (target_key and self._stays(item, target_key)):
             return Hop(target, key, hops)
         return item
 
-    def _stays(self, key: str, target_key: str, permanent: bool) -> bool:
+    def _stays(self, item: PageItem, target_key: str) -> bool:
         """Tell whether a temporary redirect's target is read as the content of its source.
 
         Not for a page that was live without one: it may be sent to a login or
         a maintenance page.
         """
-        known = target_key in self._run.ledger.pages
-        was_direct = self._run.ledger.is_live(key) and not self._run.ledger.pages[key].via
-        return not permanent and not known and not was_direct
+        ledger, key = self._run.ledger, item.key
+        known = target_key in ledger.pages or ledger.forgotten.of(target_key, item.target)
+        was_direct = ledger.is_live(key) and not ledger.pages[key].via
+        return not item.permanent and not known and not was_direct
 
     def _other_spelling(self, request: Request | None) -> Hop | None:
         """Return a hop to the URL that a source lists now, if another one was asked for.

@@ -83,6 +83,8 @@ def diff(
     record, versions = _known(state, key)
     if record is None and not versions:
         return None
+    if record is not None and record.status == Status.FORGOTTEN:
+        raise StoreError(f"{key} was {record.reason}")
     _refuse_unpublished(state, (old, new))
     if staged:
         sides = _current(state, key, versions), _waiting(state, key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -119,17 +120,7 @@ class Publisher:
         Raises:
             StoreError: the site's folder was replaced, or the file cannot be written.
         """
-        reached(Seam.ROWS_WRITTEN)
-        self._state.check_own()  # the index is written by its name
-        ids, matrix = gather_vectors(snapshot)
-        manifest = {
-            "generation": snapshot.generation,
-            "run_id": snapshot.info()["run_id"],
-            "model": embedder.model,
-            "dimension": embedder.dimension,
-            **made,
-        }
-        self._state.index.write(snapshot.generation, ids, matrix, manifest)
+        write_index(self._state, snapshot, (embedder.model, embedder.dimension), made)
 
     def indexed_with(self) -> str | None:
         """Return the identity of the model of the current generation, None before the first."""
@@ -198,6 +189,36 @@ class Publisher:
             snapshot.close()
 
 
+def write_index(
+    state: SiteState, snapshot: Snapshot, embedding: tuple[str, int], made: Mapping[str, Any]
+) -> None:
+    """Write the index file of a generation; ``embedding`` is its model and its dimension.
+
+    Raises:
+        StoreError: the site's folder was replaced, or the file cannot be written.
+    """
+    reached(Seam.ROWS_WRITTEN)
+    state.check_own()  # the index is written by its name
+    ids, matrix = gather_vectors(snapshot)
+    manifest = {
+        "generation": snapshot.generation,
+        "run_id": snapshot.info()["run_id"],
+        "model": embedding[0],
+        "dimension": embedding[1],
+        **made,
+    }
+    state.index.write(snapshot.generation, ids, matrix, manifest)
+
+
+def made_as(state: SiteState, generation: int) -> dict[str, Any]:
+    """Return what the manifest of a generation, if it is there, says of how that was made."""
+    try:
+        known = state.index.manifest(generation)
+    except (OSError, StoreError):
+        known = {}
+    return {name: known[name] for name in MADE_TODAY if name in known}
+
+
 def drop_old(state: SiteState, config: Config, now: float) -> int:
     """Drop what is past its retention: generations, versions of pages, vectors, index files.
 
@@ -209,8 +230,11 @@ def drop_old(state: SiteState, config: Config, now: float) -> int:
     """
     kept = state.corpus.retain(retention_policy(config, now))
     reached(Seam.ROWS_DROPPED)
+    with closing(state.corpus.snapshot()) as current:
+        # An older file has vectors of what was purged since; nobody needs it.
+        oldest = current.forgotten().generation
     state.check_own()  # index files are dropped by their names
-    dropped = state.index.retain(kept)
+    dropped = state.index.retain([number for number in kept if number >= oldest])
     reached(Seam.TIDIED)
     return dropped
 

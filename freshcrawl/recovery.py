@@ -17,6 +17,8 @@ def recover(ledger: Ledger, state: SiteState, now: float) -> None:
     """Bring records and staged work in step with what is published; durable with a commit."""
     for key, page in ledger.published.items():
         record = ledger.pages.setdefault(key, PageRecord(key, page.url, first_seen=now))
+        if record.status == Status.FORGOTTEN:
+            continue  # the corpus was put back from an older copy: scrapy verify tells
         if (record.status == Status.LIVE) != (page.status == Status.LIVE):
             ledger.settle(page, None)
     for entry in list(state.staged()):

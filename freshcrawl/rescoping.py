@@ -31,6 +31,9 @@ def rescope(run: Run) -> None:
         run.site.discovery == "auto" and bool(run.ledger.listings.of_kind("start"))
     )
     for record in list(run.ledger.pages.values()):
+        if record.status == Status.FORGOTTEN:
+            run.sightings.left_out += 1
+            continue
         key = _key_of(run, record, by_links=by_links)
         if key == record.key:
             _let_in(run, record)

@@ -12,7 +12,7 @@ from freshcrawl.core.published import Edit
 from freshcrawl.core.report import iso
 from freshcrawl.core.rollback import Rollback, differing, release_command
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import MADE_TODAY, Publisher
+from freshcrawl.publishing import Publisher, made_as
 from freshcrawl.rolled_back import differing_pages, rows_of
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError
@@ -153,7 +153,7 @@ def _publish(
             )
         _refuse_damaged(old, info)
         edits = _edits(state, old, ledger)
-        made = _made(state, old)
+        made = made_as(state, old.generation)
         rows = {page.key for page in old.pages()}
     rollback = Rollback(current + 1, generation, current, origin, now)
     state.corpus.publish(
@@ -196,12 +196,3 @@ def _refuse_damaged(old: Snapshot, info: dict[str, Any]) -> None:
             f"generation {old.generation} is damaged: {pages} of {info['pages']} pages, {chunks} "
             f"of {info['chunks']} passages and {vectors} vectors are there; choose another one"
         )
-
-
-def _made(state: SiteState, old: Snapshot) -> dict[str, Any]:
-    """Return what the manifest of a generation, if it is there, says of how that was made."""
-    try:
-        known = state.index.manifest(old.generation)
-    except (OSError, StoreError):
-        known = {}
-    return {name: known[name] for name in MADE_TODAY if name in known}

@@ -124,7 +124,7 @@ class Run:
 
     def take(self, key: str, *, confirm: bool = False) -> bool:
         """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""
-        if key in self.handled:
+        if key in self.handled or self.ledger.is_forgotten(key):
             return False
         if not confirm and not self.is_due(key):
             return False

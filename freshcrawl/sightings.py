@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.forgetting import record_of
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.urls import normalize_url
 
@@ -47,7 +48,13 @@ class Sightings:
         record = self._ledger.pages.get(key)
         if record is None:
             url = normalize_url(url)
+            if mark := self._ledger.forgotten.of(key, url):
+                self._ledger.add(record_of(key, mark))
+                self.left_out += 1
+                return key
             self._ledger.add(PageRecord(key, url, first_seen=self._clock(), lastmod=lastmod))
+            return key
+        if record.status == Status.FORGOTTEN:
             return key
         listed = normalize_url(url)
         if listed == record.url:

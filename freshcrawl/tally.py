@@ -37,7 +37,7 @@ def resolve_canonicals(run: Run) -> None:
         if named[target] > LONE_MOVES:
             if record.status == Status.ALIAS and record.alias_of == target:
                 ledger.set(key, next_due=0.0, **NO_VALIDATORS)  # it was not one of many before
-        elif ledger.will_live(target):
+        elif ledger.will_live(target) or ledger.is_forgotten(target):
             _make_copy(run, key, target)
 
 

@@ -49,7 +49,7 @@ LAYERS = (
         *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),
         *("rolled_back", "staging", "state", "watch"),
     ),
-    ("recovery",),
+    ("forgotten", "recovery"),
     ("ledger", "publishing", "render", "robots", "site_tables"),
     ("compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "reader", "rescoping"),
@@ -64,7 +64,7 @@ LAYERS = (
     ("doctor",),
     ("answers", "site_status", "unknown_pages", "verify"),
     ("explanation",),
-    ("page_history",),
+    ("forgetting", "page_history"),
     ("cli",),
     ("asking",),
     ("commands",),
@@ -73,7 +73,12 @@ LAYERS = (
 RANKS = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 ONLY_TYPES = {
     *(("accounts", "run"), ("noise", "run"), ("rescoping", "run")),
-    *(("recovery", "ledger"), ("rolled_back", "ledger"), ("rolled_back", "state")),
+    *(
+        ("forgotten", "ledger"),
+        ("recovery", "ledger"),
+        ("rolled_back", "ledger"),
+        ("rolled_back", "state"),
+    ),
 }
 """What works on a Run or a Ledger, and is called by it or keeps what it knows."""
 

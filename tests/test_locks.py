@@ -38,6 +38,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "reindex": ("reindex", "--site", "{site}"),
     "rollback": ("rollback", "1", "--site", "{site}"),
     "verify": ("verify", "--repair", "--site", "{site}"),
+    "forget": ("forget", "/page", "--site", "{site}"),
     "compact": ("compact", "--site", "{site}"),
 }
 """How each command that writes is called for one site."""

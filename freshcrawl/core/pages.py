@@ -16,6 +16,7 @@ class Status(StrEnum):
     GONE = "gone"
     ALIAS = "alias"
     EXCLUDED = "excluded"
+    FORGOTTEN = "forgotten"
 
 
 class Verdict(StrEnum):

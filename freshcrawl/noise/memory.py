@@ -47,6 +47,14 @@ class NoiseMemory:
         """Forget the places of a page."""
         self._put(key, {})
 
+    def forget(self, keys: set[str]) -> None:
+        """Take pages out of what is known of the site."""
+        for place in self.site.values():
+            place.pages = [key for key in place.pages if key not in keys]
+            place.refuted = [key for key in place.refuted if key not in keys]
+        self._site_changed = True
+        self.save()
+
     def save(self) -> None:
         """Put the site's row, if it has changed, before a commit."""
         if self._site_changed:

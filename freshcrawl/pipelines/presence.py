@@ -57,4 +57,5 @@ class PresencePipeline(RunComponent):
         """Tell a page that an earlier tally found to be a copy of a page that is still live."""
         ledger = self.run.ledger
         known = record.status == Status.ALIAS and record.alias_of == canonical
-        return known and ledger.is_live(canonical) and ledger.canonicals()[canonical] <= LONE_MOVES
+        stands = ledger.is_live(canonical) or ledger.is_forgotten(canonical)
+        return known and stands and ledger.canonicals()[canonical] <= LONE_MOVES

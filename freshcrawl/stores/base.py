@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from freshcrawl.core.forgetting import Forgotten
     from freshcrawl.core.published import Chunk, Edit, Published
     from freshcrawl.core.rollback import Rollback
     from freshcrawl.core.versions import Retention, Version
@@ -90,6 +91,12 @@ class Snapshot(Protocol):
 
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""
+
+    def forgotten(self) -> Forgotten:
+        """Return the marks of the pages that were purged for good."""
+
+    def urls(self) -> Iterator[tuple[str, str]]:
+        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
 
     def close(self) -> None:
         """Release the snapshot."""

@@ -1,10 +1,11 @@
-"""What the SQLite corpus knows of earlier generations: which are kept, versions, the rollback."""
+"""What the SQLite corpus knows beside its rows: kept generations, versions, rollback, marks."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
+from freshcrawl.core.forgetting import Forgotten, Mark
 from freshcrawl.core.rollback import Rollback
 from freshcrawl.core.versions import Version
 from freshcrawl.stores.base import StoreError
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
+FORGOTTEN_KEY, FORGOTTEN_PATTERN = "forgotten:key:", "forgotten:pattern:"
+FORGOTTEN_GENERATION = "forgotten:generation"
+_MARKS = "SELECT name, value FROM meta WHERE name >= 'forgotten:' AND name < 'forgotten;'"
 _VERSIONS = (
     f"SELECT {', '.join(f'p.{name}' for name in PAGE_FIELDS)}, p.to_gen,"
     " ifnull(entered.published_at, 0.0), ifnull(closed.published_at, 0.0) FROM published AS p"
@@ -62,3 +66,17 @@ def last_rollback(conn: sqlite3.Connection) -> Rollback | None:
     """Return the last rollback, released or not."""
     row = conn.execute("SELECT value FROM meta WHERE name = 'rollback'").fetchone()
     return Rollback.from_json(json.loads(row[0])) if row else None
+
+
+def read_marks(conn: sqlite3.Connection) -> Forgotten:
+    """Return the marks of the pages that were purged for good."""
+    marks = Forgotten()
+    for name, value in conn.execute(_MARKS):
+        found = json.loads(value)
+        if name.startswith(FORGOTTEN_KEY):
+            marks.keys[name.removeprefix(FORGOTTEN_KEY)] = Mark(*found)
+        elif name.startswith(FORGOTTEN_PATTERN):
+            marks.patterns[name.removeprefix(FORGOTTEN_PATTERN)] = found
+        else:
+            marks.generation = found
+    return marks

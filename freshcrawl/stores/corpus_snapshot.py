@@ -8,6 +8,7 @@ from freshcrawl.stores.corpus_history import (
     kept_generations,
     last_rollback,
     not_kept,
+    read_marks,
     versions_of,
 )
 from freshcrawl.stores.corpus_tables import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
+    from freshcrawl.core.forgetting import Forgotten
     from freshcrawl.core.published import Chunk, Published
     from freshcrawl.core.rollback import Rollback
     from freshcrawl.core.versions import Version
@@ -131,6 +133,14 @@ class SqliteSnapshot:
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""
         return last_rollback(self._conn)
+
+    def forgotten(self) -> Forgotten:
+        """Return the marks of the pages that were purged for good."""
+        return read_marks(self._conn)
+
+    def urls(self) -> Iterator[tuple[str, str]]:
+        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
+        yield from self._conn.execute("SELECT DISTINCT key, url FROM published ORDER BY key, url")
 
     def close(self) -> None:
         """Release the snapshot."""

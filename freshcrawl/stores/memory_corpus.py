@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.pages import Status
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus_history import not_kept
@@ -112,6 +113,14 @@ class MemorySnapshot:
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""
         return self._rollback and replace(self._rollback)
+
+    def forgotten(self) -> Forgotten:
+        """Return no mark: only what is on disk is purged."""
+        return Forgotten()
+
+    def urls(self) -> Iterator[tuple[str, str]]:
+        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
+        yield from sorted({(k, row.page.url) for k, rows in self._versions.items() for row in rows})
 
     def close(self) -> None:
         """Release the snapshot."""

@@ -13,6 +13,8 @@ class Kind(StrEnum):
     DATABASE = "database-damaged"
     ROW = "row-damaged"
     ROLLBACK = "rollback-unfinished"
+    FORGOTTEN = "forget-unfinished"
+    FORGOTTEN_STORED = "forgotten-stored"
     STAGED_BROKEN = "staged-broken"
     STAGED_DONE = "staged-published"
     WORK_STRAY = "work-stray"
@@ -41,6 +43,8 @@ REPAIRS = {
     Kind.DATABASE: "none: put a backup in its place, or delete the site's folder and crawl again",
     Kind.ROW: "drops the row; its page is looked at again",
     Kind.ROLLBACK: "brings records in step with it, as the next run does",
+    Kind.FORGOTTEN: "drops what records hold of it, as the next run does",
+    Kind.FORGOTTEN_STORED: "none: run scrapy forget again, with its URL",
     Kind.STAGED_BROKEN: "drops it; its page is downloaded again",
     Kind.STAGED_DONE: "drops it, as the next run does",
     Kind.WORK_STRAY: "drops it",
@@ -66,7 +70,9 @@ REPAIRS = {
 }
 """What ``--repair`` does about each."""
 
-LEFTOVERS = {Kind.ROLLBACK, Kind.STAGED_DONE, Kind.INDEX_UNKNOWN, Kind.RECORD_MADE_BY}
+LEFTOVERS = {
+    *(Kind.ROLLBACK, Kind.FORGOTTEN, Kind.STAGED_DONE, Kind.INDEX_UNKNOWN, Kind.RECORD_MADE_BY)
+}
 """What is mended also where it is no damage."""
 OTHER_ROW = "none: put a backup in place of the file, or delete that row by hand"
 NEXT_RUN = "none needed: the next run does it"

@@ -45,7 +45,8 @@ def check_index(view: View) -> Iterator[Finding]:
     for generation in view.generations:
         number, is_current = generation.number, generation == view.current
         where = f"index/{number}.faiss"
-        if not is_current and not any(_files(view.folder, number)):
+        purged = number < view.forgotten.generation
+        if not is_current and (purged or not any(_files(view.folder, number))):
             continue  # as if deleted by hand: an older generation needs none
         found = compare(view, generation)
         if not (found.problem or found.differ) or number not in view.corpus.kept_now():
@@ -125,12 +126,13 @@ def _check_unknown(view: View) -> Iterator[Finding]:
         if name is None:
             continue
         number, draft = int(name[1]), name[2]
-        if draft or number not in kept:
+        purged = number < view.forgotten.generation
+        if draft or purged or number not in kept:
             ahead = number > newest + 1
             what = (
                 f"of a generation that was never published; the newest is {newest}"
                 if ahead
-                else "left by a publish that was cut off, or is under way"
+                else "left by a publish or a forget that was cut off, or is under way"
             )
             yield Finding(Kind.INDEX_UNKNOWN, f"index/{path.name}", what, damage=ahead)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from freshcrawl.core.pages import Status
 from freshcrawl.staging import is_published
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from freshcrawl.core.published import Published, Staged
     from freshcrawl.verify.view import View
 
+T = TypeVar("T")
 DROPPED = ("page:", "staged:", "work:", "noise:")
 """Rows that a crawl makes again."""
 
@@ -30,9 +31,10 @@ def check_records(view: View) -> Iterator[Finding]:
         what = f"records are not in step with the rollback to generation {view.rollback.of}"
         where = f"generation {view.rollback.generation}"
         yield Finding(Kind.ROLLBACK, where, what, damage=False)
+    yield from _check_forgotten(view)
     yield from _check_staged(view)
     reading = reading_of(view)
-    for key, page in view.published.items():
+    for key, page in _but_forgotten(view, view.published).items():
         record = view.pages.get(key)
         under_way = is_under_way(view, key)
         if record is None:
@@ -48,11 +50,29 @@ def check_records(view: View) -> Iterator[Finding]:
     for key in view.staged.keys() - view.published.keys() - view.pages.keys():
         if f"page:{key}" not in view.bad_rows:
             yield Finding(Kind.RECORD_MISSING, key, "it is staged, but there is no record of it")
-    for key, record in view.pages.items():
+    for key, record in _but_forgotten(view, view.pages).items():
         if record.status == Status.LIVE and key not in view.published:
             what = "its record says that it is live, but it is not published"
             under_way = is_rolled_back(view, key)
             yield _finding(Kind.RECORD_UNPUBLISHED, key, what, under_way=under_way)
+
+
+def _but_forgotten(view: View, rows: dict[str, T]) -> dict[str, T]:
+    """Return rows by key, without those of pages that were purged: these are looked at apart."""
+    return {key: row for key, row in rows.items() if key not in view.forgotten.keys}
+
+
+def _check_forgotten(view: View) -> Iterator[Finding]:
+    """Look for what is still there of pages that were purged for good."""
+    for key in view.forgotten.keys:
+        record = view.pages.get(key)
+        if view.versions(key):
+            what = "it was forgotten and is stored all the same, as in an older copy"
+            repair = f"none: run scrapy forget https://{key}"
+            yield Finding(Kind.FORGOTTEN_STORED, key, what, repair=repair)
+        if key in view.staged or (record is not None and record.status != Status.FORGOTTEN):
+            what = "it was forgotten, and records know it still: that was cut off"
+            yield Finding(Kind.FORGOTTEN, key, what, damage=False)
 
 
 def _check_record(
@@ -77,7 +97,7 @@ def _finding(kind: Kind, key: str, what: str, *, under_way: bool) -> Finding:
 
 
 def _check_staged(view: View) -> Iterator[Finding]:
-    for key, entry in view.staged.items():
+    for key, entry in _but_forgotten(view, view.staged).items():
         if is_done(view, entry):
             what = "it is published already"
             yield Finding(Kind.STAGED_DONE, f"staged:{key}", what, damage=False)
@@ -86,7 +106,7 @@ def _check_staged(view: View) -> Iterator[Finding]:
             if f"work:{key}" not in view.bad_rows:
                 what = f"its text, in work:{key}, {lacks}"
                 yield Finding(Kind.STAGED_BROKEN, f"staged:{key}", what)
-    for key in view.work.keys() - view.staged.keys():
+    for key in view.work.keys() - view.staged.keys() - view.forgotten.keys.keys():
         if f"staged:{key}" not in view.bad_rows:
             yield Finding(Kind.WORK_STRAY, f"work:{key}", "it is of no staged change")
 

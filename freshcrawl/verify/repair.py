@@ -98,7 +98,8 @@ class Repair:
             return False
         kinds = {finding.kind for finding in found}
         changes = RecordChanges(view, self._clock())
-        if Kind.ROLLBACK in kinds and self._finish_rollback(view, found, changes):
+        cut_off = kinds & {Kind.ROLLBACK, Kind.FORGOTTEN}
+        if cut_off and self._finish(view, found, changes):
             return True  # all else is looked at in its light
         published = self._mend_rows(view, found, changes)
         # A row that is mended may make older generations whole again.
@@ -118,13 +119,11 @@ class Repair:
             self._publisher.tidy(self._clock())
         return True
 
-    def _finish_rollback(
-        self, view: View, found: Sequence[Finding], changes: RecordChanges
-    ) -> bool:
-        """Bring records in step with a rollback that was cut off; False if they cannot be read.
+    def _finish(self, view: View, found: Sequence[Finding], changes: RecordChanges) -> bool:
+        """Bring records in step with what was cut off; False if they cannot be read.
 
-        First of all: what is tidied up later may be the generation before it, which says
-        which pages it changed.
+        That is a rollback or a forget. First of all: what is tidied up later may be the
+        generation before a rollback, which says which pages that changed.
         """
         if any(not name.startswith(DROPPED) for name in view.bad_rows):
             return False

@@ -6,8 +6,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Staged
+from freshcrawl.forgotten import MARKS
 from freshcrawl.rolled_back import IN_STEP
 from freshcrawl.staging import unpack_blocks
 from freshcrawl.state import CORPUS, RECORDS
@@ -41,6 +43,8 @@ class View:
     """Staged work without its bulk."""
     rollback: Rollback | None = None
     """The last one, if records are not in step with it: it was cut off."""
+    forgotten: Forgotten = field(default_factory=Forgotten)
+    """Marks of the pages that were purged for good."""
     site: dict[str, Any] = field(default_factory=dict)
     """The site's table, as of its last run."""
     work: dict[str, bool] = field(default_factory=dict)
@@ -91,6 +95,7 @@ def open_view(folder: Path) -> Iterator[View]:
             published = {page.key: page for page in corpus.snapshot.pages()}
             view = View(folder, corpus, corpus.generations(), published)
             view.rollback = corpus.snapshot.rollback()
+            view.forgotten = corpus.snapshot.forgotten()
             for name, row in records.rows():
                 _take(view, name, row)
             records.close()  # a reader of old rows keeps SQLite from tidying up
@@ -113,6 +118,8 @@ def _take(view: View, name: str, row: dict[str, Any] | None) -> None:
         elif name == IN_STEP:
             if view.rollback is not None and row.get("generation") == view.rollback.generation:
                 view.rollback = None
+        elif name == MARKS:
+            view.forgotten = view.forgotten.joined(Forgotten.from_json(row))
         elif name == SITE:
             view.site = row
     except TypeError:  # fields without a default are not there

@@ -1,0 +1,117 @@
+"""``scrapy forget URL|PATTERN``: purge pages for good, and keep them from coming back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from freshcrawl import cli
+from freshcrawl.clock import make_clock
+from freshcrawl.core.forgetting import is_url, undo_command
+from freshcrawl.core.words import count
+from freshcrawl.forgetting import Forgetting, forget, let_in, look
+from freshcrawl.state import open_for_reading
+
+if TYPE_CHECKING:
+    import argparse
+
+    from freshcrawl.config import Config
+    from freshcrawl.state import SiteState
+
+
+class Command(ScrapyCommand):
+    """Purges pages from every generation; or lets them in again."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = cli.QUIET
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] URL|PATTERN"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Purge a page from all that is stored, and keep it from coming back"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options."""
+        super().add_options(parser)
+        cli.add_common_options(parser)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="list the pages, and change nothing"
+        )
+        parser.add_argument("--undo", action="store_true", help="let forgotten pages in again")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Forget, or undo that."""
+        cli.refuse_options(args)
+        if len(args) != 1:
+            raise UsageError("give one URL, or one regular expression that URLs are searched for")
+        self.exitcode = cli.guarded(lambda: self._forget(args[0], opts))
+
+    def _forget(self, target: str, opts: argparse.Namespace) -> int:
+        config = cli.config_of(self.settings)
+        now = make_clock(config.clock_offset_secs)()
+        name = cli.one_site(config, opts.site)
+
+        def work(state: SiteState, own: Config) -> Forgetting:
+            if opts.undo:
+                return let_in(state, target, now, dry_run=opts.dry_run)
+            return look(state, target) if opts.dry_run else forget(state, own, target, now)
+
+        if opts.dry_run:
+            state = open_for_reading(config, name)
+            try:
+                done = work(state, config)
+            finally:
+                state.close()
+        else:
+            done = cli.with_writer(config, name, "forget", now, work)
+        if opts.json:
+            cli.print_json({"sites": [{**asdict(done), "undo": opts.undo}]})
+        else:
+            print("\n".join(_undone(done) if opts.undo else _lines(done)))
+        return cli.INCOMPLETE if done.logs_in_use or done.without_room else cli.OK
+
+
+def _lines(done: Forgetting) -> list[str]:
+    """Return what was, or would be, forgotten."""
+    pages = count(len(done.pages), "page")
+    lines = [f"{done.site}: {pages} {'would be ' if done.dry_run else ''}forgotten"]
+    lines += [f"  {_page(page)}" for page in done.pages]
+    if done.before:
+        lines.append(f"  {count(len(done.before), 'page')} forgotten before")
+    if not is_url(done.target):
+        lines.append("  pages found later whose URL it matches are not let in either")
+    if done.dry_run:
+        return [*lines, "  nothing was changed"]
+    lines.append(f"  generation {done.generation} and all before it are without them")
+    lines += [
+        f"  {name}: a reader has it open, so its log may keep deleted text; run again when that "
+        "has ended"
+        for name in done.logs_in_use
+    ]
+    lines += [
+        f"  {name}: too little of the disk is free to rewrite it, so its unused room may keep "
+        "deleted text; make room and run again"
+        for name in done.without_room
+    ]
+    return [*lines, f"  to let them in again: {undo_command(done.site, done.target)}"]
+
+
+def _page(page: dict[str, Any]) -> str:
+    why = f" ({page['reason']})" if page["reason"] else ""
+    return f"{page['url']}  {page['status']}{why}".rstrip()
+
+
+def _undone(done: Forgetting) -> list[str]:
+    pages = count(len(done.before), "page")
+    if done.dry_run:
+        head = f"{done.site}: {pages} would be let in again"
+    else:
+        head = f"{done.site}: {pages} let in again; the next crawl that finds them fetches them"
+    return [head, *(f"  {key}" for key in done.before)]

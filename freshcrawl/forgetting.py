@@ -1,0 +1,226 @@
+"""Forgetting pages for good, at a person's word: purged everywhere, and kept from coming back.
+
+One transaction of the corpus is the switch: it deletes the pages from all generations, keeps
+their marks and publishes what is left. All that comes after it is derived from the marks, and
+done by whoever opens the site next if this process is killed.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.compacting import FILES, waiting_digests
+from freshcrawl.config import ConfigError
+from freshcrawl.core.forgetting import Forgotten, Mark, compiled, is_url
+from freshcrawl.core.pages import Status
+from freshcrawl.explanation import key_in
+from freshcrawl.forgotten import MARKS, marks_of
+from freshcrawl.ledger import Ledger
+from freshcrawl.publishing import drop_old, made_as, write_index
+from freshcrawl.seams import Seam, reached
+from freshcrawl.stores import compacting
+from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.corpus import SqliteCorpus
+from freshcrawl.stores.corpus_forgetting import CorpusForgetting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from freshcrawl.config import Config
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Snapshot
+
+RUN_ID = "forget"
+"""What stands in ``generations`` in place of a run's id."""
+
+
+@dataclass(slots=True)
+class Forgetting:
+    """What is to be forgotten, or was."""
+
+    site: str
+    target: str
+    """The URL or the pattern, as it was given."""
+    pages: list[dict[str, str]] = field(default_factory=list)
+    """``key``, ``url``, ``status`` and ``reason`` of each page that is known."""
+    before: list[str] = field(default_factory=list)
+    """Keys of the pages that it means and that were forgotten before."""
+    dry_run: bool = False
+    generation: int = 0
+    """The current generation."""
+    logs_in_use: list[str] = field(default_factory=list)
+    """Databases whose log keeps deleted text, as a reader has them open."""
+    without_room: list[str] = field(default_factory=list)
+    """Databases that could not be rewritten, for want of free disk."""
+
+
+def look(state: SiteState, target: str) -> Forgetting:
+    """Return the pages that a URL or a pattern means; nothing is written.
+
+    Raises:
+        ConfigError: it is neither a URL nor a pattern.
+        StoreError: it means no page.
+    """
+    marks, found = marks_of(state), Forgetting(state.name, target, dry_run=True)
+    with closing(state.corpus.snapshot()) as snapshot:
+        found.generation = snapshot.generation
+        urls = _urls(state, snapshot)
+    meant = _by_url(state, target, urls, marks) if is_url(target) else _by_pattern(target, urls)
+    found.before = sorted(key for key in meant if marks.of(key))
+    pages = state.pages_of(meant.keys() - set(found.before))
+    for key in sorted(meant.keys() - set(found.before)):
+        record = pages.get(key)
+        told = (record.url, record.status, record.reason) if record else (meant[key], "", "")
+        row = zip(("key", "url", "status", "reason"), (key, *map(str, told)), strict=True)
+        found.pages.append(dict(row))
+    found.before += sorted(k for k, mark in marks.keys.items() if mark.pattern == target)
+    if not (found.pages or found.before or target in marks.patterns):
+        what = "URL" if is_url(target) else "regular expression"
+        raise StoreError(
+            f"{state.name} knows no page of this {what}: {target}"
+            + ("; a pattern does not begin with https://" if "*" in target else "")
+        )
+    return found
+
+
+def forget(state: SiteState, config: Config, target: str, now: float) -> Forgetting:
+    """Purge pages, and keep them from coming back. Blocking; the stores are closed afterwards.
+
+    If it was killed before, the same call completes it.
+
+    Raises:
+        ConfigError: it is neither a URL nor a pattern.
+        StoreError: it means no page, or a store failed.
+    """
+    if state.folder is None or not isinstance(state.corpus, SqliteCorpus):
+        raise StoreError(f"{state.name}: only what is on disk can be purged")
+    ledger = Ledger(state, now)
+    done = look(state, target)
+    done.dry_run = False
+    pattern = "" if is_url(target) else target
+    marks = Forgotten({page["key"]: Mark(now, pattern) for page in done.pages})
+    if pattern and pattern not in ledger.forgotten.patterns:
+        marks.patterns[pattern] = now
+    marks = ledger.forgotten.joined(marks)  # of all: text may be back with an older copy
+    made = made_as(state, ledger.generation)
+
+    def build(snapshot: Snapshot) -> None:
+        info = snapshot.info()
+        write_index(state, snapshot, (info["model"], info["dimension"]), made)
+
+    done.generation = CorpusForgetting(state.corpus).purge(
+        marks,
+        waiting=waiting_digests(ledger, marks.keys),
+        run_id=RUN_ID,
+        published_at=now,
+        build=build,
+    )
+    reached(Seam.SWITCHED)
+    Ledger(state, now).commit_records()
+    reached(Seam.RECORDS_COMMITTED)
+    drop_old(state, config, now)
+    _wipe(state, state.folder, done)
+    return done
+
+
+def let_in(state: SiteState, target: str, now: float, *, dry_run: bool) -> Forgetting:
+    """Let pages in again: the next crawl that finds them fetches them as new.
+
+    Raises:
+        ConfigError: it is neither a URL nor a pattern.
+        StoreError: it was not forgotten, or only by a pattern.
+    """
+    marks, done = marks_of(state), Forgetting(state.name, target, dry_run=dry_run)
+    keys, patterns = _marked(state, target, marks)
+    done.before = sorted(keys)
+    with closing(state.corpus.snapshot()) as snapshot:
+        done.generation = snapshot.generation
+    if dry_run:
+        return done
+    if not isinstance(state.corpus, SqliteCorpus):
+        raise StoreError(f"{state.name}: nothing is forgotten of what is not on disk")
+    ledger = Ledger(state, now)
+    for key in done.before:
+        ledger.let_in(key)
+    state.records.put(MARKS, marks.without(keys, patterns).to_json())
+    # Before the marks of the corpus: a kill in between leaves the page forgotten.
+    ledger.commit_records()
+    reached(Seam.RECORDS_COMMITTED)
+    CorpusForgetting(state.corpus).let_in(keys, patterns)
+    return done
+
+
+def _urls(state: SiteState, snapshot: Snapshot) -> dict[str, set[str]]:
+    """Return all URLs that are known of each page."""
+    urls: dict[str, set[str]] = {}
+    for key, url in snapshot.urls():
+        urls.setdefault(key, set()).add(url)
+    for entry in state.staged():
+        urls.setdefault(entry.key, set()).add(entry.url)
+    for key, record in state.pages().items():
+        if record.status != Status.FORGOTTEN:
+            urls.setdefault(key, set()).update(filter(None, (record.url, record.listed_url)))
+    return urls
+
+
+def _by_url(
+    state: SiteState, url: str, urls: dict[str, set[str]], marks: Forgotten
+) -> dict[str, str]:
+    key = key_in(state, url)
+    if key is None:
+        raise StoreError(f"site {state.name}: no run has begun yet, so it knows no page")
+    return {key: url} if key in urls or marks.of(key, url) else {}
+
+
+def _by_pattern(pattern: str, urls: dict[str, set[str]]) -> dict[str, str]:
+    wanted = _compiled(pattern)
+    matches = ((key, sorted(filter(wanted.search, of))) for key, of in urls.items())
+    return {key: found[0] for key, found in matches if found}
+
+
+def _compiled(pattern: str) -> Any:
+    try:
+        return compiled(pattern)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _marked(state: SiteState, target: str, marks: Forgotten) -> tuple[set[str], set[str]]:
+    """Return the keys and patterns whose marks are to go."""
+    if not is_url(target):
+        _compiled(target)
+        if target not in marks.patterns:
+            known = ", ".join(repr(name) for name in marks.patterns) or "none"
+            raise StoreError(f"{state.name}: nothing was forgotten by {target!r}; by: {known}")
+        keys = {key for key, mark in marks.keys.items() if mark.pattern == target}
+        # Pages that were found since have no mark of their own; one of another pattern gets
+        # its record again when it is found again.
+        later = (k for k, r in state.pages().items() if r.status == Status.FORGOTTEN)
+        return keys.union(key for key in later if key not in marks.keys), {target}
+    key = key_in(state, target) or ""
+    mark = marks.of(key, target)
+    if mark is None:
+        raise StoreError(f"{state.name}: {target} is not forgotten")
+    if mark.pattern in marks.patterns:
+        raise StoreError(
+            f"{state.name}: {target} was forgotten by the pattern {mark.pattern!r}: undo that"
+        )
+    return {key}, set()
+
+
+def _wipe(state: SiteState, folder: Path, done: Forgetting) -> None:
+    """Rewrite both databases, so that nothing of the deleted text is in their unused room."""
+    state.records.close()
+    state.corpus.close()
+    for name in FILES:
+        state.check_own()
+        path = folder / name
+        try:
+            compacting.refuse_without_room(path)
+        except StoreError:
+            done.without_room.append(name)
+        else:
+            if not compacting.compact_file(path):
+                done.logs_in_use.append(name)

@@ -1,0 +1,90 @@
+"""Records after a page was forgotten: brought in step with the marks that keep it out.
+
+Derived from the marks, so that it makes no difference whether the process that was told to forget
+does it, or whoever opens the site next because that one was killed.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.forgetting import Forgotten, record_of
+from freshcrawl.core.pages import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from freshcrawl.ledger import Ledger
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import RecordStore
+
+MARKS = "meta:forgotten"
+"""Name of the record with the marks: a second place, should the corpus be lost or put back."""
+PARTS = ("staged", "work", "noise")
+"""Rows of a page beside its record."""
+BLANK = "(a forgotten page)"
+"""What stands in run reports for its URL."""
+
+
+def marks_of(state: SiteState) -> Forgotten:
+    """Return the marks of a site."""
+    with closing(state.corpus.snapshot()) as snapshot:
+        published = snapshot.forgotten()
+    return published.joined(Forgotten.from_json(state.records.get(MARKS) or {}))
+
+
+def catch_up(ledger: Ledger, state: SiteState) -> None:
+    """Drop all that records hold of pages that are marked; durable with a commit."""
+    marks = ledger.forgotten = marks_of(state)
+    if not marks:
+        return
+    known = marks.to_json()
+    if state.records.get(MARKS) != known:
+        state.records.put(MARKS, known)
+    late = {key for key in marks.keys if not is_in_step(ledger, key)}
+    if not late:
+        return
+    urls = {r.url for key in late if (r := ledger.pages.get(key))} | {f"https://{k}" for k in late}
+    for key in sorted(late):
+        for part in PARTS:
+            if state.records.get(f"{part}:{key}") is not None:
+                state.records.delete(f"{part}:{key}")
+        ledger.drop_listings_of(key)
+        ledger.add(record_of(key, marks.keys[key]))
+    ledger.noise.forget(late)
+    _blank_reports(state.records, urls | set(late))
+
+
+def is_in_step(ledger: Ledger, key: str) -> bool:
+    """Tell whether a page's record is no more than its mark."""
+    record = ledger.pages.get(key)
+    return record is not None and record.status == Status.FORGOTTEN
+
+
+def _blank_reports(records: RecordStore, names: Iterable[str]) -> None:
+    """Take pages out of the run reports."""
+    # Not where it is the beginning of another page's URL.
+    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w./-])(?:{any_name})(?!\.?[\w/?&=%~-])")
+    for name, row in list(records.items("run:")):
+        blanked = _blank(row, pattern)
+        if blanked != row:
+            records.put(name, blanked)
+
+
+def _blank(value: Any, pattern: re.Pattern[str]) -> Any:
+    """Return JSON without the entries of lists that are a page, or about one; text without it."""
+    if isinstance(value, str):
+        return pattern.sub(BLANK, value)
+    if isinstance(value, dict):
+        return {name: _blank(one, pattern) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_blank(one, pattern) for one in value if not _is_of(one, pattern)]
+    return value
+
+
+def _is_of(entry: Any, pattern: re.Pattern[str]) -> bool:
+    url = entry.get("url", "") if isinstance(entry, dict) else entry
+    return isinstance(url, str) and pattern.fullmatch(url) is not None

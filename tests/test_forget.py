@@ -1,0 +1,292 @@
+"""Pages that are forgotten: gone from all that is stored, and never back by themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from freshcrawl.config import ConfigError
+from freshcrawl.core.pages import Status
+from freshcrawl.explanation import explain, page_lines
+from freshcrawl.forgetting import Forgetting, forget, let_in, look
+from freshcrawl.page_history import history
+from freshcrawl.policies import schedule_policy
+from freshcrawl.reindexing import Reindexing
+from freshcrawl.rollback import roll_back
+from freshcrawl.site_tables import make_site
+from freshcrawl.stores.base import StoreError
+from tests.support.origin import Answer
+from tests.support.quick_site import MODEL, NOW, QuickSite
+from tests.support.site_model import key_of, url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from freshcrawl.sites import SiteConfig
+    from freshcrawl.state import SiteState
+
+SECRET = "The zirconium vault opens with the word heliotrope."
+OLDER = "The older vault opened with the word chrysanthemum."
+PATHS = ("/a", "/b", "/old/c", "/old/d", "/secret")
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture
+def site(tmp_path: Path, runner: asyncio.Runner) -> QuickSite:
+    """Return a site of three generations, of which ``/secret`` has a version each in two."""
+    site = QuickSite(tmp_path, runner)
+    for path in PATHS:
+        site.serve(path, f"The text of {path} is about valves.")
+    site.serve("/secret", OLDER)
+    site.on_sitemap(*PATHS)
+    site.crawl()
+    site.serve("/secret", SECRET)
+    site.crawl()
+    site.serve("/a", "Another text of a page about valves.")
+    site.crawl()
+    return site
+
+
+def forgotten(site: QuickSite, target: str) -> Forgetting:
+    done: Forgetting = site.writing(lambda state, own: forget(state, own, target, NOW))
+    return done
+
+
+def undone(site: QuickSite, target: str) -> Forgetting:
+    def work(state: Any, own: Any) -> Forgetting:
+        return let_in(state, target, NOW, dry_run=False)
+
+    done: Forgetting = site.writing(work)
+    return done
+
+
+def went_back(site: QuickSite, generation: int) -> None:
+    site.writing(lambda state, own: roll_back(state, own, lambda: MODEL, generation, NOW))
+
+
+def statuses(site: QuickSite) -> dict[str, str]:
+    with closing(site.reading()) as state:
+        return {key: str(record.status) for key, record in state.pages().items()}
+
+
+def table_of(state: SiteState) -> SiteConfig:
+    table = state.site_table()
+    assert table is not None
+    return make_site(table, "test")
+
+
+def told(site: QuickSite, path: str) -> str:
+    with closing(site.reading()) as state:
+        found = explain(state, url_of(path), NOW, schedule_policy(site.config))
+    return "\n".join(page_lines(found, NOW)) if found else ""
+
+
+def stored(folder: Path) -> bytes:
+    """Return all bytes of all files, as somebody who took the disk has them."""
+    return b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def rows(site: QuickSite, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(site.folder / "corpus.sqlite")) as conn:
+        return conn.execute(query).fetchall()
+
+
+def test_a_forgotten_page_is_gone_and_stays_so(site: QuickSite) -> None:
+    assert site.urls() == set(PATHS)
+    done = forgotten(site, url_of("/secret"))
+    assert [page["url"] for page in done.pages] == [url_of("/secret")]
+    assert done.generation == 4
+    assert site.findings() == []
+    for _ in range(2):
+        assert site.urls() == set(PATHS) - {"/secret"}
+        assert statuses(site)[key_of("/secret")] == Status.FORGOTTEN
+        ended = site.crawl()
+        assert not site.asked("/secret")
+        assert site.asked("/a")
+        assert ended.report is not None
+        assert (ended.report.complete, ended.embedded) == (True, [])
+        assert site.findings() == []
+    assert "forgotten on 20" in told(site, "/secret")
+    assert f"to let it in again: scrapy forget --undo {url_of('/secret')}" in told(site, "/secret")
+
+
+def test_nothing_of_it_can_be_read_in_any_file(site: QuickSite) -> None:
+    query = (
+        "SELECT data FROM content JOIN published ON content = content.digest"
+        " WHERE key LIKE '%secret'"
+    )
+    vectors = "SELECT vector FROM vectors JOIN chunks USING (embed_digest) WHERE key LIKE '%secret'"
+    found = [row[0] for row in (*rows(site, query), *rows(site, vectors))]
+    assert len(found) == 4
+    before = stored(site.folder)
+    texts = [SECRET.encode(), OLDER.encode(), *found]
+    assert all(text in before for text in texts)
+    forgotten(site, url_of("/secret"))
+    after = stored(site.folder)
+    assert [text for text in texts if text in after] == []
+    assert b"Page /secret" not in after
+    kept = [path.name for path in (site.folder / "index").iterdir()]
+    assert sorted(kept) == ["4.faiss", "4.json"]
+
+
+def test_staged_and_held_work_goes_too(site: QuickSite) -> None:
+    went_back(site, 1)
+    site.serve("/secret", "A third text, with the word rhododendron.")
+    site.crawl()
+    with closing(site.reading()) as state:
+        work = state.staged_work(key_of("/secret"))
+    assert work is not None
+    packed = work.body.encode()
+    assert packed in stored(site.folder)
+    forgotten(site, url_of("/secret"))
+    after = stored(site.folder)
+    assert packed not in after
+    assert b"rhododendron" not in after
+    with closing(site.reading()) as state:
+        assert state.staged_work(key_of("/secret")) is None
+        with closing(state.corpus.snapshot()) as snapshot:
+            rollback = snapshot.rollback()
+            assert rollback is not None
+            assert rollback.pinned
+    assert site.findings() == []
+    site.crawl()
+    assert not site.asked("/secret")
+    assert site.urls() == set(PATHS) - {"/secret"}
+
+
+def test_no_way_back_brings_it_back(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    site.writing(lambda state, own: Reindexing(state, table_of(state), own, lambda: NOW).run())
+    assert "/secret" not in site.urls()
+    with closing(site.reading()) as state, closing(state.corpus.snapshot()) as snapshot:
+        earlier = snapshot.generations()[:-1]
+    assert len(earlier) == 2
+    for generation in earlier:
+        went_back(site, generation)
+        assert site.urls() == set(PATHS) - {"/secret"}
+        assert site.findings() == []
+
+
+def test_history_and_reports_do_not_name_it(site: QuickSite) -> None:
+    with closing(site.reading()) as state:
+        assert any(url_of("/secret") in urls for r in state.reports() for urls in r.urls.values())
+    forgotten(site, url_of("/secret"))
+    with closing(site.reading()) as state:
+        known = history(state, url_of("/secret"))
+        assert known is not None
+        assert known["versions"] == []
+        assert not any(
+            url_of("/secret") in urls for r in state.reports() for urls in r.urls.values()
+        )
+        assert any(url_of("/a") in urls for r in state.reports() for urls in r.urls.values())
+
+
+def test_undo_lets_it_be_found_and_fetched_as_new(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    site.crawl()
+    undone(site, url_of("/secret"))
+    assert key_of("/secret") not in statuses(site)
+    ended = site.crawl(full=False)
+    assert ended.report is not None
+    assert ended.report.new == 1
+    assert site.urls() == set(PATHS)
+    assert "forgotten" not in told(site, "/secret")
+    assert site.findings() == []
+
+
+def test_pattern_takes_what_it_is_found_in_now_and_later(site: QuickSite) -> None:
+    done = forgotten(site, "/old/")
+    assert {page["key"] for page in done.pages} == {key_of("/old/c"), key_of("/old/d")}
+    site.serve("/old/e", "A page that came later.")
+    site.on_sitemap(*PATHS, "/old/e")
+    site.crawl()
+    assert [path for path in site.server.asked if path.startswith("/old/")] == []
+    assert statuses(site)[key_of("/old/e")] == Status.FORGOTTEN
+    with pytest.raises(StoreError, match="was forgotten by the pattern '/old/'"):
+        undone(site, url_of("/old/e"))
+    assert undone(site, "/old/").before == sorted(map(key_of, ("/old/c", "/old/d", "/old/e")))
+    site.crawl()
+    assert site.urls() == {*PATHS, "/old/e"}
+
+
+def test_redirects_and_canonical_links_do_not_bring_it_back(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    site.server.answers["/b"] = Answer("", 302, {"Location": "/secret"})
+    head = f'<link rel="canonical" href="{url_of("/secret")}">'
+    site.serve("/copy", SECRET, head=head)
+    site.on_sitemap(*PATHS, "/copy")
+    for _ in range(2):
+        site.crawl()
+        assert not site.asked("/secret")
+        assert "/copy" not in site.urls()
+    site.server.answers["/b"] = Answer("", 301, {"Location": "/secret"})
+    site.crawl()
+    assert not site.asked("/secret")
+    assert "/b" not in site.urls()
+
+
+def test_temporary_redirect_to_a_page_of_a_pattern_is_not_followed(site: QuickSite) -> None:
+    forgotten(site, "/secret")
+    site.server.answers["/new"] = Answer("", 302, {"Location": "/secret/2"})
+    site.serve("/secret/2", SECRET)
+    site.on_sitemap(*PATHS, "/new")
+    site.crawl()
+    assert not site.asked("/secret/2")
+    assert "/new" not in site.urls()
+
+
+def test_page_that_links_lead_to_comes_back_by_undo(tmp_path: Path, runner: asyncio.Runner) -> None:
+    site = QuickSite(tmp_path, runner, 'discovery = "links"\n')
+    site.serve("/", "The start.", links='<a href="/hub">hub</a> <a href="/a">a</a>')
+    site.serve("/hub", "The hub.", links='<a href="/b">b</a>')
+    site.serve("/a", "The text of a.")
+    site.serve("/b", "The text of b.")
+    site.crawl()
+    forgotten(site, url_of("/b"))
+    site.crawl()
+    assert not site.asked("/b")
+    undone(site, url_of("/b"))
+    site.crawl(full=False)
+    assert [site.asked(path) for path in ("/", "/hub", "/a", "/b")] == [False, True, False, True]
+    assert site.urls() == {"/", "/hub", "/a", "/b"}
+    forgotten(site, url_of("/hub"))
+    site.crawl()
+    assert not site.asked("/hub")
+    assert site.urls() == {"/", "/a", "/b"}
+
+
+def test_dry_run_lists_and_changes_nothing(site: QuickSite) -> None:
+    before = stored(site.folder)
+    with closing(site.reading()) as state:
+        found = look(state, "/(old|secret)")
+    assert [page["key"] for page in found.pages] == sorted(map(key_of, PATHS[2:]))
+    assert stored(site.folder) == before
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "words"),
+    [
+        ("https://docs.test/nothing", StoreError, "knows no page of this URL"),
+        ("nowhere", StoreError, "knows no page of this regular expression"),
+        ("http://docs.test/old/*", StoreError, "a pattern does not begin with https://"),
+        ("/old/(", ConfigError, "neither a URL .* nor a regular expression"),
+        ("", ConfigError, "an empty pattern"),
+        ("https://", ConfigError, "is not a URL of a page"),
+    ],
+)
+def test_what_means_no_page_is_said(
+    site: QuickSite, target: str, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        forgotten(site, target)
+    assert site.urls() == set(PATHS)
