@@ -6,6 +6,7 @@ does it, or whoever opens the site next because that one was killed.
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from freshcrawl.ledger import Ledger
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import RecordStore
+
+logger = logging.getLogger(__name__)
 
 MARKS = "meta:forgotten"
 """Name of the record with the marks: a second place, should the corpus be lost or put back."""
@@ -43,6 +46,12 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
     known = marks.to_json()
     if state.records.get(MARKS) != known:
         state.records.put(MARKS, known)
+    for key in marks.keys.keys() & ledger.published.keys():
+        logger.warning(
+            "%(key)s was forgotten and is in the answers, as an older copy of the corpus was put "
+            "back: run scrapy forget https://%(key)s --site %(site)s",
+            {"key": key, "site": state.name},
+        )
     late = {key for key in marks.keys if not is_in_step(ledger, key)}
     if not late:
         return
@@ -63,11 +72,15 @@ def is_in_step(ledger: Ledger, key: str) -> bool:
     return record is not None and record.status == Status.FORGOTTEN
 
 
+def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds URLs and keys in a text, but not as parts of longer ones."""
+    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w./-])(?:{any_name})(?!\.?[\w/?&=%~-])")
+
+
 def _blank_reports(records: RecordStore, names: Iterable[str]) -> None:
     """Take pages out of the run reports."""
-    # Not where it is the beginning of another page's URL.
-    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![\w./-])(?:{any_name})(?!\.?[\w/?&=%~-])")
+    pattern = names_pattern(names)
     for name, row in list(records.items("run:")):
         blanked = _blank(row, pattern)
         if blanked != row:

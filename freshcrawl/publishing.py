@@ -230,10 +230,10 @@ def drop_old(state: SiteState, config: Config, now: float) -> int:
     """
     kept = state.corpus.retain(retention_policy(config, now))
     reached(Seam.ROWS_DROPPED)
+    state.check_own()  # from here on files are opened and dropped by their names
     with closing(state.corpus.snapshot()) as current:
         # An older file has vectors of what was purged since; nobody needs it.
         oldest = current.forgotten().generation
-    state.check_own()  # index files are dropped by their names
     dropped = state.index.retain([number for number in kept if number >= oldest])
     reached(Seam.TIDIED)
     return dropped

@@ -11,13 +11,18 @@ import shutil
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from freshcrawl.config import Config
 from freshcrawl.seams import Seam, listening
 from freshcrawl.state import open_for_writing
 from freshcrawl.verify.repair import Repair
 from tests.support.embedder import HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def repair(state: Path, name: str, model: HashEmbedder) -> None:
@@ -30,8 +35,8 @@ def repair(state: Path, name: str, model: HashEmbedder) -> None:
         opened.close()
 
 
-def killed_at(seam: Seam, state: Path, name: str, model: HashEmbedder) -> bool:
-    """Repair in a child that is killed at a seam; tell whether it came to it."""
+def killed_at(seam: Seam, work: Callable[[], None]) -> bool:
+    """Do something in a child that is killed at a seam; tell whether it came to it."""
     child = os.fork()
     if not child:
 
@@ -40,19 +45,24 @@ def killed_at(seam: Seam, state: Path, name: str, model: HashEmbedder) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         with listening(kill):
-            repair(state, name, model)
+            work()
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def main(state: Path, name: str, folder: Path) -> None:
-    """Make the copies."""
-    model = HashEmbedder()
+def make_copies(state: Path, folder: Path, work: Callable[[Path], None]) -> None:
+    """Make the copies; ``work`` is done on each."""
     for seam in Seam:
         copy = folder / seam
         shutil.copytree(state, copy)
-        if not killed_at(seam, copy, name, model):
+        if not killed_at(seam, partial(work, copy)):
             shutil.rmtree(copy)
+
+
+def main(state: Path, name: str, folder: Path) -> None:
+    """Repair each copy."""
+    model = HashEmbedder()
+    make_copies(state, folder, lambda copy: repair(copy, name, model))
 
 
 if __name__ == "__main__":
