@@ -26,6 +26,7 @@ from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_forgetting import CorpusForgetting
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from freshcrawl.config import Config
@@ -47,6 +48,8 @@ class Forgetting:
     """``key``, ``url``, ``status`` and ``reason`` of each page that is known."""
     before: list[str] = field(default_factory=list)
     """Keys of the pages that it means and that were forgotten before."""
+    copies: list[str] = field(default_factory=list)
+    """URLs of other pages, which stay, that have the same text or had it in a kept version."""
     dry_run: bool = False
     generation: int = 0
     """The current generation."""
@@ -66,8 +69,10 @@ def look(state: SiteState, target: str) -> Forgetting:
     marks, found = marks_of(state), Forgetting(state.name, target, dry_run=True)
     with closing(state.corpus.snapshot()) as snapshot:
         found.generation = snapshot.generation
-        urls = _urls(state, snapshot)
+        texts = list(snapshot.texts())
+    urls = _urls(state, texts)
     meant = _by_url(state, target, urls, marks) if is_url(target) else _by_pattern(target, urls)
+    found.copies = _copies(texts, meant.keys())
     found.before = sorted(key for key in meant if marks.of(key))
     pages = state.pages_of(meant.keys() - set(found.before))
     for key in sorted(meant.keys() - set(found.before)):
@@ -152,17 +157,24 @@ def let_in(state: SiteState, target: str, now: float, *, dry_run: bool) -> Forge
     return done
 
 
-def _urls(state: SiteState, snapshot: Snapshot) -> dict[str, set[str]]:
-    """Return all URLs that are known of each page."""
+def _urls(state: SiteState, texts: Iterable[tuple[str, str, str]]) -> dict[str, set[str]]:
+    """Return all URLs that are known of each page, also that through which its text was read."""
     urls: dict[str, set[str]] = {}
-    for key, url in snapshot.urls():
+    for key, url, _ in texts:
         urls.setdefault(key, set()).add(url)
     for entry in state.staged():
         urls.setdefault(entry.key, set()).add(entry.url)
     for key, record in state.pages().items():
         if record.status != Status.FORGOTTEN:
-            urls.setdefault(key, set()).update(filter(None, (record.url, record.listed_url)))
+            known = (record.url, record.listed_url, record.via)
+            urls.setdefault(key, set()).update(filter(None, known))
     return urls
+
+
+def _copies(texts: Iterable[tuple[str, str, str]], keys: Collection[str]) -> list[str]:
+    """Return the URLs of other pages that have a text which one of the pages has, or had."""
+    digests = {digest for key, _, digest in texts if key in keys and digest}
+    return sorted({url for key, url, digest in texts if key not in keys and digest in digests})
 
 
 def _by_url(
@@ -171,7 +183,15 @@ def _by_url(
     key = key_in(state, url)
     if key is None:
         raise StoreError(f"site {state.name}: no run has begun yet, so it knows no page")
-    return {key: url} if key in urls or marks.of(key, url) else {}
+    if key in urls or marks.of(key, url):
+        return {key: url}
+    for record in state.pages().values():
+        if record.via and key_in(state, record.via) == key:
+            raise StoreError(
+                f"{url} is no page of its own: {record.url} redirects to it for the time being "
+                "and has its text; forget that one"
+            )
+    return {}
 
 
 def _by_pattern(pattern: str, urls: dict[str, set[str]]) -> dict[str, str]:

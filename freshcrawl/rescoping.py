@@ -32,6 +32,7 @@ def rescope(run: Run) -> None:
     )
     for record in list(run.ledger.pages.values()):
         if record.status == Status.FORGOTTEN:
+            run.handled.add(record.key)
             run.sightings.left_out += 1
             continue
         key = _key_of(run, record, by_links=by_links)

@@ -70,7 +70,8 @@ def test_marks_are_joined_and_taken_away() -> None:
     both = ours.joined(other)
     assert both == Forgotten({A: Mark(1.0), "docs.test/b": Mark(2.0)}, {"/x": 1.0, "/y": 2.0}, 3)
     assert both.without({"docs.test/b"}, {"/y"}) == ours
-    assert Forgotten.from_json(both.to_json()) == both
+    # A corpus that is begun anew numbers its generations anew.
+    assert Forgotten.from_json(both.to_json()) == Forgotten(both.keys, both.patterns)
     assert not Forgotten.from_json({})
     assert Forgotten(patterns={"/x": 1.0})
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import json
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.exceptions import UsageError
 
+from freshcrawl import cli
+from freshcrawl.commands.forget import Command
 from freshcrawl.config import ConfigError
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import explain, page_lines
@@ -16,10 +22,10 @@ from freshcrawl.forgetting import Forgetting, forget, let_in, look
 from freshcrawl.page_history import history
 from freshcrawl.policies import schedule_policy
 from freshcrawl.reindexing import Reindexing
-from freshcrawl.rollback import roll_back
+from freshcrawl.rollback import release, roll_back
 from freshcrawl.site_tables import make_site
 from freshcrawl.stores.base import StoreError
-from tests.support.origin import Answer
+from tests.support.origin import Answer, page
 from tests.support.quick_site import MODEL, NOW, QuickSite
 from tests.support.site_model import key_of, url_of
 
@@ -41,10 +47,10 @@ def runner() -> Iterator[asyncio.Runner]:
         yield runner
 
 
-@pytest.fixture
-def site(tmp_path: Path, runner: asyncio.Runner) -> QuickSite:
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory, runner: asyncio.Runner) -> QuickSite:
     """Return a site of three generations, of which ``/secret`` has a version each in two."""
-    site = QuickSite(tmp_path, runner)
+    site = QuickSite(tmp_path_factory.mktemp("crawled"), runner)
     for path in PATHS:
         site.serve(path, f"The text of {path} is about valves.")
     site.serve("/secret", OLDER)
@@ -55,6 +61,12 @@ def site(tmp_path: Path, runner: asyncio.Runner) -> QuickSite:
     site.serve("/a", "Another text of a page about valves.")
     site.crawl()
     return site
+
+
+@pytest.fixture
+def site(crawled: QuickSite, tmp_path: Path, runner: asyncio.Runner) -> QuickSite:
+    """Return that site with answers and a state of the test's own."""
+    return crawled.copied(tmp_path, runner)
 
 
 def forgotten(site: QuickSite, target: str) -> Forgetting:
@@ -104,7 +116,7 @@ def rows(site: QuickSite, query: str) -> list[tuple[Any, ...]]:
 def test_a_forgotten_page_is_gone_and_stays_so(site: QuickSite) -> None:
     assert site.urls() == set(PATHS)
     done = forgotten(site, url_of("/secret"))
-    assert [page["url"] for page in done.pages] == [url_of("/secret")]
+    assert [row["url"] for row in done.pages] == [url_of("/secret")]
     assert done.generation == 4
     assert site.findings() == []
     for _ in range(2):
@@ -162,6 +174,11 @@ def test_staged_and_held_work_goes_too(site: QuickSite) -> None:
     site.crawl()
     assert not site.asked("/secret")
     assert site.urls() == set(PATHS) - {"/secret"}
+    site.writing(lambda state, own: release(state, NOW))
+    site.crawl()
+    assert not site.asked("/secret")
+    assert site.urls() == set(PATHS) - {"/secret"}
+    assert site.findings() == []
 
 
 def test_no_way_back_brings_it_back(site: QuickSite) -> None:
@@ -263,6 +280,86 @@ def test_page_that_links_lead_to_comes_back_by_undo(tmp_path: Path, runner: asyn
     site.crawl()
     assert not site.asked("/hub")
     assert site.urls() == {"/", "/a", "/b"}
+
+
+def test_page_that_was_never_published_is_forgotten_without_a_generation(site: QuickSite) -> None:
+    site.server.answers["/broken"] = Answer("", 500)
+    site.on_sitemap(*PATHS, "/broken")
+    site.crawl()
+    assert forgotten(site, url_of("/broken")).generation == 3
+    site.serve("/broken", SECRET)
+    site.crawl()
+    assert not site.asked("/broken")
+    assert site.findings() == []
+
+
+def test_other_pages_with_its_text_are_named(site: QuickSite) -> None:
+    site.server.answers["/secret"] = Answer("", 301, {"Location": "/moved"})
+    # The title is part of the text.
+    site.server.answers["/moved"] = Answer(page("Page /secret", SECRET))
+    site.on_sitemap(*PATHS[:-1], "/moved")
+    site.crawl()
+    with closing(site.reading()) as state:
+        assert look(state, url_of("/moved")).copies == [url_of("/secret")]
+        assert look(state, "/(secret|moved)").copies == []
+    forgotten(site, "/(secret|moved)")
+    assert SECRET.encode() not in stored(site.folder)
+
+
+def test_page_whose_text_is_read_elsewhere_is_named_and_found_by_pattern(site: QuickSite) -> None:
+    site.server.answers["/now"] = Answer("", 302, {"Location": "/v9/page"})
+    site.serve("/v9/page", "The text of a version.")
+    site.on_sitemap(*PATHS, "/now")
+    site.crawl()
+    assert "/now" in site.urls()
+    with pytest.raises(StoreError, match=f"{url_of('/now')} redirects to it .* forget that one"):
+        forgotten(site, url_of("/v9/page"))
+    assert [page["key"] for page in forgotten(site, "/v9/").pages] == [key_of("/now")]
+    assert "/now" not in site.urls()
+
+
+@pytest.mark.parametrize("args", [[], ["/a", "/b"], ["--everything"]])
+def test_one_target_is_to_be_given(args: list[str]) -> None:
+    with pytest.raises(UsageError):
+        Command().run(args, options())
+
+
+def options(**given: Any) -> argparse.Namespace:
+    return argparse.Namespace(
+        **{"site": "", "json": False, "dry_run": False, "undo": False, **given}
+    )
+
+
+def run(of: QuickSite, target: str, **given: Any) -> int:
+    command = Command()
+    command.settings = of.place.settings({})
+    command.run([target], options(**given))
+    return int(command.exitcode)
+
+
+def test_the_command_says_what_it_did(site: QuickSite, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(site, "/old/", json=True) == cli.OK
+    [told] = json.loads(capsys.readouterr().out)["sites"]
+    assert [row["url"] for row in told["pages"]] == [url_of("/old/c"), url_of("/old/d")]
+    assert (told["generation"], told["undo"], told["dry_run"]) == (4, False, False)
+    assert run(site, "/old/", undo=True, dry_run=True) == cli.OK
+    assert capsys.readouterr().out.startswith("docs: 2 pages would be let in again\n")
+    assert run(site, "/old/", undo=True) == cli.OK
+    assert capsys.readouterr().out == (
+        "docs: 2 pages let in again; the next crawl that finds them fetches them\n"
+        "  docs.test/old/c\n  docs.test/old/d\n"
+    )
+    assert run(site, "/old/", undo=True) == cli.ERROR
+    assert "nothing was forgotten by '/old/'; by: none" in capsys.readouterr().err
+
+
+def test_of_several_sites_one_is_to_be_named(site: QuickSite) -> None:
+    other = site.place.state / "other"
+    shutil.copytree(site.folder, other)
+    with pytest.raises(UsageError, match="name one with --site"):
+        run(site, url_of("/a"))
+    assert run(site, url_of("/a"), site="other") == cli.OK
+    assert "/a" in site.urls()
 
 
 def test_dry_run_lists_and_changes_nothing(site: QuickSite) -> None:

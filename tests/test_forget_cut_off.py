@@ -201,6 +201,7 @@ def test_the_mark_outlives_either_database(
         site.crawl()
         assert not site.asked("/secret")
         assert site.urls() == set(PATHS) - {"/secret"}
+        assert site.findings() == []
 
 
 def test_with_the_real_command(tmp_path: Path) -> None:

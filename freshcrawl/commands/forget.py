@@ -85,6 +85,7 @@ def _lines(done: Forgetting) -> list[str]:
     lines += [f"  {_page(page)}" for page in done.pages]
     if done.before:
         lines.append(f"  {count(len(done.before), 'page')} forgotten before")
+    lines += [f"  the same text is, or was, on {url}, which stays" for url in done.copies]
     if not is_url(done.target):
         lines.append("  pages found later whose URL it matches are not let in either")
     if done.dry_run:

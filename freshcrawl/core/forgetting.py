@@ -66,15 +66,15 @@ class Forgotten:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the marks as a JSON-ready dict."""
+        """Return the marks as a JSON-ready dict; the generation is the corpus's own."""
         keys = {key: list(mark) for key, mark in self.keys.items()}
-        return {"keys": keys, "patterns": self.patterns, "generation": self.generation}
+        return {"keys": keys, "patterns": self.patterns}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Build the marks from ``to_json``, or from an empty mapping."""
         keys = {key: Mark(*mark) for key, mark in data.get("keys", {}).items()}
-        return cls(keys, dict(data.get("patterns", {})), int(data.get("generation", 0)))
+        return cls(keys, dict(data.get("patterns", {})))
 
 
 def is_url(text: str) -> bool:

@@ -52,6 +52,7 @@ class NoiseMemory:
         for place in self.site.values():
             place.pages = [key for key in place.pages if key not in keys]
             place.refuted = [key for key in place.refuted if key not in keys]
+        self.site = {n: p for n, p in self.site.items() if p.pages or p.refuted or p.proven}
         self._site_changed = True
         self.save()
 

@@ -95,8 +95,8 @@ class Snapshot(Protocol):
     def forgotten(self) -> Forgotten:
         """Return the marks of the pages that were purged for good."""
 
-    def urls(self) -> Iterator[tuple[str, str]]:
-        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
+    def texts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield ``(key, URL, digest)`` of every kept version of a page, each once, by key."""
 
     def close(self) -> None:
         """Release the snapshot."""

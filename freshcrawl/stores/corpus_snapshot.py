@@ -138,9 +138,10 @@ class SqliteSnapshot:
         """Return the marks of the pages that were purged for good."""
         return read_marks(self._conn)
 
-    def urls(self) -> Iterator[tuple[str, str]]:
-        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
-        yield from self._conn.execute("SELECT DISTINCT key, url FROM published ORDER BY key, url")
+    def texts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield ``(key, URL, digest)`` of every kept version of a page, each once, by key."""
+        query = "SELECT DISTINCT key, url, digest FROM published ORDER BY key, url, digest"
+        yield from self._conn.execute(query)
 
     def close(self) -> None:
         """Release the snapshot."""

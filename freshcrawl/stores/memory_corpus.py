@@ -118,9 +118,10 @@ class MemorySnapshot:
         """Return no mark: only what is on disk is purged."""
         return Forgotten()
 
-    def urls(self) -> Iterator[tuple[str, str]]:
-        """Yield ``(key, URL)`` of every kept version of a page, whatever the generation."""
-        yield from sorted({(k, row.page.url) for k, rows in self._versions.items() for row in rows})
+    def texts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield ``(key, URL, digest)`` of every kept version of a page, each once, by key."""
+        pages = [row.page for rows in self._versions.values() for row in rows]
+        yield from sorted({(page.key, page.url, page.digest) for page in pages})
 
     def close(self) -> None:
         """Release the snapshot."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -82,6 +83,13 @@ class QuickSite:
     def folder(self) -> Path:
         """The site's own folder of the state."""
         return self.place.state / NAME
+
+    def copied(self, folder: Path, runner: asyncio.Runner) -> QuickSite:
+        """Return a site with the same answers and a copy of the state, below ``folder``."""
+        copy = QuickSite(folder, runner)
+        copy.server.answers = dict(self.server.answers)
+        shutil.copytree(self.place.state, copy.place.state)
+        return copy
 
     def serve(self, path: str, *paragraphs: str, **more: str) -> None:
         """Let a path answer with a page of some paragraphs."""
