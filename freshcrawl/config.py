@@ -22,7 +22,7 @@ DAY = 86_400.0
 INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
 AT_LEAST_ONE = (
     *("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs"),
-    "versions_kept",
+    *("versions_kept", "webhook_attempts", "webhook_batch"),
 )
 
 
@@ -36,6 +36,8 @@ class Config:
 
     enabled: bool = True
     """Whether the components do anything."""
+    check_run_hours: float = 168.0
+    """Hours without a run after which ``status --check`` says so; 0: never."""
     clock_offset_secs: float = 0.0
     """Seconds added to the real clock everywhere (tests and simulations)."""
     commit_every: int = 50
@@ -96,6 +98,22 @@ class Config:
     """Days that an earlier version of a page is kept after it left the answers."""
     versions_kept: int = 5
     """Versions of a page that are kept for history and diff, the current one among them."""
+    webhook_attempts: int = 3
+    """Times that the receiver may refuse a batch of events before it is a dead letter."""
+    webhook_batch: int = 100
+    """Events of one POST."""
+    webhook_events: str = ""
+    """Types of events that are sent, or patterns of them; empty: all."""
+    webhook_max_age_hours: float = 72.0
+    """Hours after which a batch that cannot be delivered is a dead letter."""
+    webhook_run_secs: float = 30.0
+    """Seconds that a run may take at its end to deliver."""
+    webhook_secret: str = field(default="", repr=False)
+    """Secret that signs what is sent; several, apart by spaces, sign each."""
+    webhook_timeout_secs: float = 10.0
+    """Seconds that one POST may take."""
+    webhook_url: str = field(default="", repr=False)
+    """Where events are sent; empty: nowhere."""
     commanded: frozenset[str] = field(default=frozenset(), compare=False)
     """Fields that the command line gave: the table of a site does not replace them."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl import collapsing, tally
 from freshcrawl.absence import count_absent
@@ -99,10 +100,15 @@ class RunExtension:
         connect(extension.engine_stopped, signals.engine_stopped)
         return extension
 
-    def spider_opened(self, spider: Spider) -> None:
-        """Note durably that the run began, so that one that never ended shows."""
+    async def spider_opened(self, spider: Spider) -> None:
+        """Note durably that the run began, so that one that never ended shows.
+
+        And tell by webhook what an earlier one left, before the first request.
+        """
         self._opened = True
         self._commit()
+        if self._tells:
+            await run_in_thread(self.run.alerts.deliver_rest)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
         """Make progress durable now and then; publish new pages of a growing site in between."""
@@ -139,11 +145,27 @@ class RunExtension:
         """Prepare for the end that a signal asks for; return how many requests are under way."""
         self.run.stopping = True
         self._publishing.interrupt()
+        if self._fatal is None:
+            self.run.alerts.interrupt()
         engine = engine_of(self._crawler)
         return drop_waiting(engine) if engine else 0
 
     async def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Tally, guard, embed, publish, commit, report."""
+        """Tally, guard, embed, publish, commit, report; then tell by webhook."""
+        try:
+            await self._end(reason)
+            if self._tells:
+                await run_in_thread(self.run.alerts.deliver)
+        finally:
+            self._set_stats()
+            self._state.close()
+            self._finished.set()
+
+    @property
+    def _tells(self) -> bool:
+        return self.run.alerts.on and not self.run.dry_run
+
+    async def _end(self, reason: str) -> None:
         try:
             if reason == STOPPED:
                 self._publishing.interrupt()
@@ -152,10 +174,6 @@ class RunExtension:
         except Exception as error:
             # Scrapy would log and swallow it: the exit code must tell.
             self._fail(error)
-        finally:
-            self._set_stats()
-            self._state.close()
-            self._finished.set()
 
     async def engine_stopped(self) -> None:
         """Keep the process alive until the run is finished.
@@ -165,6 +183,7 @@ class RunExtension:
         """
         if self._opened and not self.finished:
             self._publishing.interrupt()
+            self.run.alerts.interrupt()
             await self._finished.wait()
 
     @property

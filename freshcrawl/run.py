@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.accounts import add_up, nothing_checked, nothing_found
+from freshcrawl.alerts.telling import alerts_of
 from freshcrawl.clock import new_run_id
 from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import PageRecord, Status, Verdict
@@ -93,6 +94,7 @@ class Run:
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
         rescope(self)
+        self.alerts = alerts_of(config, state, clock, self.ledger.pages.get)
 
     def progress(self) -> Snapshot:
         """Return how far the run is. Any thread may call."""
@@ -257,4 +259,5 @@ class Run:
     def commit(self) -> None:
         """Make progress durable; a dry run keeps nothing."""
         if not self.dry_run:
+            self.alerts.announce(self.ledger.generation, self.report)
             self.ledger.commit(self.report, self.site)

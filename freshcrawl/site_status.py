@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.alerts.outbox import outbox_status
 from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale_reasons
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
@@ -48,6 +49,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "stale_reasons": stale,
         "changing": changing(records.values()),
         "staged": len(staged),
+        "alerts": outbox_status(state.records),
         "writer": holder(state.folder) if state.folder else "",
         "held": len(held),
         "held_classes": sorted(set(held)),
@@ -96,6 +98,7 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
         "stale_reasons": {},
         "changing": [],
         "staged": 0,
+        "alerts": {"waiting": 0, "failing": 0, "dead": 0, "problem": ""},
         "writer": "",
         "held": 0,
         "held_classes": [],

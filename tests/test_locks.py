@@ -24,6 +24,7 @@ from freshcrawl.stores.locks import WAIT_SECS, LockedError, SiteLock
 from tests.support.held_site import PAGES, Site, exported, last_run, wait_for
 from tests.support.origin import Origin, page
 from tests.support.project import export_without_clocks, scrapy, start_scrapy
+from tests.support.receiver import SECRET
 from tests.test_imports import MODULES, runtime_imports, source_of
 
 if TYPE_CHECKING:
@@ -33,12 +34,17 @@ if TYPE_CHECKING:
 
     from tests.support.project import Result
 
+WEBHOOK = (
+    *("-s", "FRESHCRAWL_WEBHOOK_URL=http://127.0.0.1:9/"),
+    *("-s", f"FRESHCRAWL_WEBHOOK_SECRET={SECRET}"),
+)
 WRITERS: dict[str, tuple[str, ...]] = {
     "crawl": ("crawl", "docs", "-a", "site={site}"),
     "reindex": ("reindex", "--site", "{site}"),
     "rollback": ("rollback", "1", "--site", "{site}"),
     "verify": ("verify", "--repair", "--site", "{site}"),
     "forget": ("forget", "/page", "--site", "{site}"),
+    "alerts": ("alerts", "--send", "--site", "{site}", *WEBHOOK),
     "compact": ("compact", "--site", "{site}"),
 }
 """How each command that writes is called for one site."""

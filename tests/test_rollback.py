@@ -18,7 +18,7 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.commands.rollback import Command
-from freshcrawl.commands.status import check
+from freshcrawl.commands.status import CODES
 from freshcrawl.compacting import compact
 from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.pages import Status
@@ -27,6 +27,7 @@ from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.core.versions import Retention
 from freshcrawl.explanation import explain, page_lines
 from freshcrawl.ledger import Ledger
+from freshcrawl.problems import Problem, site_problems
 from freshcrawl.reindexing import Reindexing
 from freshcrawl.rollback import RolledBack, generations, release, roll_back
 from freshcrawl.seams import Seam, listening
@@ -174,7 +175,8 @@ def test_back_and_forth(copied: Crawled, tmp_path: Path) -> None:
         status = site_status(reader, NOW, SchedulePolicy())
         explained = explain(reader, f"{origin.url}p1", NOW, SchedulePolicy())
     assert status["pinned"] == report.pinned
-    assert check(status) == cli.HELD
+    problem = problems_of(status)[0]
+    assert (CODES[problem.kind], problem.words) == (cli.HELD, report.pinned)
     assert report.pinned in standing_lines(status, copied.site)
     assert explained is not None
     assert "  found and waiting: new text" in page_lines(explained, NOW)
@@ -195,7 +197,7 @@ def test_back_and_forth(copied: Crawled, tmp_path: Path) -> None:
     assert exported(state) == exported(tmp_path / "fresh")
     assert last_run(state).pinned == ""
     with closing(open_for_reading(config_of(copied), copied.site)) as reader:
-        assert check(site_status(reader, NOW, SchedulePolicy())) == cli.OK
+        assert problems_of(site_status(reader, NOW, SchedulePolicy())) == []
 
 
 def test_what_was_staged_is_published_though_the_site_does_not_answer(copied: Crawled) -> None:
@@ -558,3 +560,7 @@ def test_wrong_usage(args: list[str]) -> None:
     given = argparse.Namespace(site="", json=False, release=release_it)
     with pytest.raises(UsageError):
         Command().run([arg for arg in args if arg != "--release"], given)
+
+
+def problems_of(status: dict[str, Any]) -> list[Problem]:
+    return site_problems(status, NOW, Config(check_run_hours=0))

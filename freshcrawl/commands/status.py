@@ -11,6 +11,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
 from freshcrawl.core.words import ago, count, when
 from freshcrawl.policies import schedule_policy
+from freshcrawl.problems import Kind, Problem, site_problems
 from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
 from freshcrawl.summary import problem_lines, run_lines, run_outcome, standing_lines
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from freshcrawl.config import Config
     from freshcrawl.state import SiteState
 
+CODES = {
+    Kind.FAILED: cli.ERROR,
+    Kind.OVERDUE: cli.ERROR,
+    Kind.HELD: cli.HELD,
+    Kind.INCOMPLETE: cli.INCOMPLETE,
+    Kind.STALE: cli.INCOMPLETE,
+    Kind.ALERTS: cli.INCOMPLETE,
+}
+"""Exit code of each kind of problem."""
 FIRST_CRAWL = "run scrapy crawl docs -a url=https://docs.example.com/"
 
 
@@ -39,7 +49,9 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         cli.add_common_options(parser)
         parser.add_argument(
-            "--check", action="store_true", help="exit 1, 3 or 4 if a site needs attention"
+            "--check",
+            action="store_true",
+            help="say only what needs attention, and exit 1, 3 or 4 if something does",
         )
         parser.add_argument(
             "--pages",
@@ -56,11 +68,14 @@ class Command(ScrapyCommand):
     def _status(self, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
         now = make_clock(config.clock_offset_secs)()
+        problems: list[dict[str, Any]] = []
 
         def look(state: SiteState, own: Config) -> dict[str, Any]:
             status = site_status(state, now, schedule_policy(own))
             if opts.pages:
                 status["listed"] = listed(state, opts.pages, now, schedule_policy(own))
+            if opts.check:
+                problems.extend(_rows(status, site_problems(status, now, own)))
             return status
 
         waiting = cli.never_crawled(config, opts.site)
@@ -69,6 +84,9 @@ class Command(ScrapyCommand):
         )
         for site in waiting:
             sites.append(never_crawled(site) | ({"listed": []} if opts.pages else {}))
+            problems += _rows(sites[-1], site_problems(sites[-1], now, config))
+        if opts.check:
+            return cli.worst([code, self._check(config, sites, problems, opts)])
         sites.sort(key=lambda site: str(site["site"]))
         if opts.json:
             cli.print_json({"sites": sites})
@@ -76,9 +94,25 @@ class Command(ScrapyCommand):
             print_status(sites, now, opts.pages or "")
             if not sites:
                 print(f"no site yet in {config.state_path()}: {FIRST_CRAWL}")
-        if opts.check and not sites:
-            code = cli.worst([code, cli.ERROR])
-        return cli.worst([code, *(check(site) for site in sites if opts.check)])
+        return code
+
+    def _check(
+        self,
+        config: Config,
+        sites: list[dict[str, Any]],
+        problems: list[dict[str, Any]],
+        opts: argparse.Namespace,
+    ) -> int:
+        """Say what needs attention, nothing if nothing does; return the exit code."""
+        if not sites:
+            words = f"no site yet in {config.state_path()}"
+            problems.append(_row("", cli.ERROR, words, FIRST_CRAWL))
+        problems.sort(key=lambda row: (cli.SERIOUSNESS.index(row["code"]), row["site"]))
+        if opts.json:
+            cli.print_json({"problems": problems, "sites": sites})
+        for row in [] if opts.json else problems:
+            print(f"{row['site']}: {row['problem']}; {row['remedy']}".removeprefix(": "))
+        return cli.worst(row["code"] for row in problems)
 
 
 def print_status(sites: list[dict[str, Any]], now: float, kind: str = "") -> None:
@@ -132,13 +166,10 @@ def _pages(site: dict[str, Any], kind: str) -> list[str]:
     ]
 
 
-def check(site: dict[str, Any]) -> int:
-    """Return the exit code that a site's status stands for."""
-    run = site["last_run"]
-    if run is None:
-        return cli.INCOMPLETE
-    if run["status"] in {"failed", "killed"}:
-        return cli.ERROR
-    if site["held"] or site["pinned"]:
-        return cli.HELD
-    return cli.INCOMPLETE if site["stale"] or run["incomplete_reasons"] else cli.OK
+def _rows(site: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
+    """Return the problems of a site as JSON has them."""
+    return [_row(site["site"], CODES[p.kind], p.words, p.remedy) for p in problems]
+
+
+def _row(site: str, code: int, problem: str, remedy: str) -> dict[str, Any]:
+    return {"site": site, "code": code, "problem": problem, "remedy": remedy}

@@ -89,6 +89,13 @@ class Snapshot(Protocol):
     def versions(self, key: str) -> list[Version]:
         """Return the kept versions of a page, newest first, whatever the generation."""
 
+    def changed_since(self, generation: int) -> Iterator[tuple[Published | None, Published | None]]:
+        """Yield the row that a page had in a generation and the one it has now, by key.
+
+        Of the pages with another row since; None for no row. ``generation`` need not be kept: then
+        rows of before it may be missing.
+        """
+
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""
 

@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 _INFO = ("published_at", "run_id", "model", "dimension", "pages", "chunks")
 _NO_INFO = (0.0, "", "", 0, 0, 0)
+_OLD, _NEW = (", ".join(f"{table}.{name}" for name in PAGE_FIELDS) for table in ("old", "new"))
+_CHANGED = (
+    "WITH touched AS (SELECT key FROM published WHERE from_gen > :since"
+    " UNION SELECT key FROM published WHERE to_gen > :since)"
+    f" SELECT {_OLD}, {_NEW} FROM touched"
+    " LEFT JOIN published AS old ON old.key = touched.key AND old.from_gen <= :since"
+    " AND (old.to_gen IS NULL OR old.to_gen > :since)"
+    " LEFT JOIN published AS new ON new.key = touched.key AND new.to_gen IS NULL"
+    " ORDER BY touched.key"
+)
 _IN_GENERATION = "from_gen <= {0} AND (to_gen IS NULL OR to_gen > {0})"
 
 
@@ -129,6 +139,16 @@ class SqliteSnapshot:
     def versions(self, key: str) -> list[Version]:
         """Return the kept versions of a page, newest first, whatever the generation."""
         return versions_of(self._conn, key)
+
+    def changed_since(self, generation: int) -> Iterator[tuple[Published | None, Published | None]]:
+        """Yield the row that a page had in a generation and the one it has now, by key.
+
+        Of the pages with another row since; None for no row.
+        """
+        width = len(PAGE_FIELDS)
+        for row in self._conn.execute(_CHANGED, {"since": generation}):
+            old, new = row[:width], row[width:]
+            yield read_page(old) if old[0] else None, read_page(new) if new[0] else None
 
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""

@@ -110,6 +110,14 @@ class MemorySnapshot:
         """Return the kept versions of a page, newest first, whatever the generation."""
         return [replace(row, page=replace(row.page)) for row in self._versions.get(key, ())]
 
+    def changed_since(self, generation: int) -> Iterator[tuple[Published | None, Published | None]]:
+        """Yield the row that a page had in a generation and the one it has now, by key."""
+        for key, rows in sorted(self._versions.items()):
+            ends = {row.to_gen or 0 for row in rows} | {row.page.from_gen for row in rows}
+            if max(ends) > generation:
+                old = next((row.page for row in rows if row.is_in(generation)), None)
+                yield old and replace(old), self.page(key)
+
     def rollback(self) -> Rollback | None:
         """Return the last rollback, released or not."""
         return self._rollback and replace(self._rollback)

@@ -1,0 +1,1 @@
+"""Webhook: what is told, the outbox that keeps it until it is told, and the telling."""

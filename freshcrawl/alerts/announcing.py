@@ -1,0 +1,152 @@
+"""What was not told yet, put into the outbox: found by what is stored, not by what a run thinks.
+
+``meta:announced`` has the generation whose pages were told and the runs that were. Whoever opens
+a site for writing and has a receiver finds what came since, whatever published it, and
+notes both in one transaction.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.alerts.outbox import Outbox
+from freshcrawl.core.events import in_batches, page_event, page_type, run_event, run_types
+from freshcrawl.core.pages import Status
+from freshcrawl.problems import run_remedies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from freshcrawl.alerts.webhook import Webhook
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.core.published import Published
+    from freshcrawl.core.report import RunReport
+    from freshcrawl.state import SiteState
+    from freshcrawl.stores.base import Snapshot
+
+logger = logging.getLogger(__name__)
+
+MARK = "meta:announced"
+RUNNING = "running"
+
+
+class Announcer:
+    """Puts into a site's outbox what its receiver was not told; durable with the next commit.
+
+    ``page_of`` returns the record of a key, as it will be committed.
+    """
+
+    def __init__(
+        self, state: SiteState, webhook: Webhook, page_of: Callable[[str], PageRecord | None]
+    ) -> None:
+        self._state, self._webhook, self._page_of = state, webhook, page_of
+        self._outbox = Outbox(state.records)
+        mark = state.records.get(MARK)
+        self._generation = None if mark is None else int(mark["generation"])
+        self._runs: list[str] = [] if mark is None else list(mark["runs"])
+        self._looked_back = False
+
+    def announce(self, generation: int, now: float, own: RunReport | None = None) -> None:
+        """Put in what came since the last call; ``own`` is the report that is being committed.
+
+        The first time that a site has a receiver, what was before is not told.
+        """
+        before = (self._generation, list(self._runs))
+        if self._generation is None:
+            self._generation = generation
+            self._runs = [report.run_id for report in self._state.reports()]
+        if self._generation != generation:
+            self._tell_pages(generation, now)
+            self._generation = generation
+        for report in [*self._earlier(own), *([own] if own else [])]:
+            if report.status != RUNNING and report.run_id not in self._runs:
+                self._tell_run(report, now)
+                self._runs.append(report.run_id)
+        if (self._generation, self._runs) != before:
+            mark = {"generation": self._generation, "runs": self._runs}
+            self._state.records.put(MARK, mark)
+
+    def _earlier(self, own: RunReport | None) -> list[RunReport]:
+        """Return the kept reports of other runs, once; forget told runs that are not kept."""
+        if self._looked_back:
+            return []
+        self._looked_back = True
+        reports = self._state.reports()
+        kept = {report.run_id for report in reports}
+        self._runs = [run_id for run_id in self._runs if run_id in kept]
+        return [report for report in reports if own is None or report.run_id != own.run_id]
+
+    def _tell_run(self, report: RunReport, now: float) -> None:
+        run, site = report.as_contract(), self._state.name
+        events = [
+            run_event(site, kind, run, run_remedies(run, site), now)
+            for kind in run_types(run)
+            if kind in self._webhook.types
+        ]
+        self._put(events, report.run_id, report.generation, now)
+
+    def _tell_pages(self, generation: int, now: float) -> None:
+        since = self._generation or 0
+        if since > generation:
+            logger.warning(
+                "%(site)s: generation %(since)d was told by webhook and is not there any more: an "
+                "older copy was put back; what differs is not told",
+                {"site": self._state.name, "since": since},
+            )
+            return
+        with closing(self._state.corpus.snapshot()) as snapshot:
+            kept = snapshot.generations()
+            exact = not since or (bool(kept) and since >= kept[0])
+            events = self._page_events(snapshot, since)
+            run_id = str(snapshot.info()["run_id"])
+        chosen = [event for event in events if event["type"] in self._webhook.types]
+        self._put(chosen, run_id, generation, now, exact=exact)
+
+    def _page_events(self, snapshot: Snapshot, since: int) -> list[dict[str, Any]]:
+        pairs = [pair for pair in snapshot.changed_since(since) if page_type(*pair)]
+        moves = self._moves(pairs)
+        came_from = {record.alias_of: record.url for record in moves.values()}
+        times: dict[int, float] = {}
+        events = []
+        for old, new in pairs:
+            number = new.from_gen if new else snapshot.generation
+            if number not in times:
+                times[number] = snapshot.published_at(number)
+            key = (new or old).key  # type: ignore[union-attr]
+            target = self._page_of(moves[key].alias_of) if key in moves else None
+            event = page_event(
+                self._state.name,
+                old,
+                new,
+                self._page_of(key),
+                at=times[number],
+                generation=number,
+                moved_to=target.url if target else "",
+                moved_from=came_from.get(key, ""),
+            )
+            events += [event] if event else []
+        return events
+
+    def _moves(
+        self, pairs: list[tuple[Published | None, Published | None]]
+    ) -> dict[str, PageRecord]:
+        """Return the records of the pages that moved, by key."""
+        keys = [new.key for _, new in pairs if new is not None and new.status == Status.ALIAS]
+        return {key: record for key in keys if (record := self._page_of(key)) is not None}
+
+    def _put(
+        self,
+        events: list[dict[str, Any]],
+        run_id: str,
+        generation: int,
+        now: float,
+        *,
+        exact: bool = True,
+    ) -> None:
+        size, site = self._webhook.batch, self._state.name
+        batches = in_batches(
+            site, events, size, run_id=run_id, generation=generation, at=now, exact=exact
+        )
+        self._outbox.add(batches, now)

@@ -1,0 +1,141 @@
+"""What needs attention at a site, and what a person can do: for timers, and for the webhook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core.report import ENDED_EARLY
+from freshcrawl.core.rollback import release_command as rollback_release
+from freshcrawl.core.words import ago, count
+from freshcrawl.summary import release_command, stopped_early
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from freshcrawl.config import Config
+
+PERSON = "a person must decide"
+"""What the reason of held work says that never goes by itself."""
+
+
+class Kind(StrEnum):
+    """What a problem is about, the most serious first."""
+
+    FAILED = "failed"
+    OVERDUE = "overdue"
+    HELD = "held"
+    INCOMPLETE = "incomplete"
+    STALE = "stale"
+    ALERTS = "alerts"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that needs attention."""
+
+    kind: Kind
+    words: str
+    remedy: str
+
+
+def run_problems(run: Mapping[str, Any], site: str) -> list[Problem]:
+    """Return what was wrong with a run; ``run`` is ``as_contract``."""
+    again = f"scrapy crawl docs -a site={site}"
+    if run["status"] == "killed":
+        words = "the last run was killed"
+        return [Problem(Kind.FAILED, words, f"nothing is lost, the next one goes on: {again}")]
+    if run["status"] == "failed":
+        words = f"the last run failed: {run['error'] or 'see its log'}"
+        return [Problem(Kind.FAILED, words, f"mend that, then {again}")]
+    if stopped_early(run):
+        early = f"the last run was ended by {run['finish_reason']}"
+        return [Problem(Kind.INCOMPLETE, early, f"the next one goes on: {again}")]
+    reasons = [text for text in run["incomplete_reasons"] if not text.startswith(ENDED_EARLY)]
+    if not reasons:
+        return []
+    words = f"the last run was incomplete: {'; '.join(reasons)}"
+    return [Problem(Kind.INCOMPLETE, words, f"the next one tries again: {again}")]
+
+
+def held_problems(
+    data: Mapping[str, Any], site: str, config: Config | None = None
+) -> list[Problem]:
+    """Return what waits for leave to be published; ``data`` is a report or a site's status.
+
+    With the settings of the site it is said when it goes by itself.
+    """
+    problems = []
+    if data["pinned"]:
+        problems.append(Problem(Kind.HELD, data["pinned"], rollback_release(site)))
+    if data["held"] and (data["held_classes"] or not data["pinned"]):
+        reasons = [reason for reason in data["held_reasons"] if reason != data["pinned"]]
+        why = "; ".join(reasons) or "found by an earlier run"
+        if config is not None and PERSON not in why:
+            why += f"; {_by_itself(config)}"
+        words = f"{count(data['held'], 'page')} held: {why}"
+        look = f"scrapy status --site {site} --pages held"
+        remedy = f"look: {look}; let go: {release_command(site, data['held_classes'])}"
+        problems.append(Problem(Kind.HELD, words, remedy))
+    return problems
+
+
+def _by_itself(config: Config) -> str:
+    runs = count(config.guard_confirm_runs, "later run")
+    return (
+        f"goes by itself once {runs}, at least {config.guard_confirm_hours:g} h apart, "
+        f"{'finds' if config.guard_confirm_runs == 1 else 'find'} the same"
+    )
+
+
+def run_remedies(run: Mapping[str, Any], site: str) -> list[str]:
+    """Return what a person can do about a run, in words and commands."""
+    return [p.remedy for p in (*run_problems(run, site), *held_problems(run, site))]
+
+
+def site_problems(status: Mapping[str, Any], now: float, config: Config) -> list[Problem]:
+    """Return what needs attention at a site, the most serious first.
+
+    ``status`` is ``site_status.site_status``, ``config`` the settings of the site.
+    """
+    site, run = status["site"], status["last_run"]
+    crawl = f"scrapy crawl docs -a site={site}"
+    if run is None:
+        return [Problem(Kind.INCOMPLETE, "it was never crawled", crawl)]
+    found = [*run_problems(run, site), *_overdue(run, now, config.check_run_hours)]
+    found += held_problems(status, site, config)
+    if status["stale"]:
+        why = "; ".join(f"{number} {reason}" for reason, number in status["stale_reasons"].items())
+        words = f"{count(status['stale'], 'page')} stale ({why})"
+        remedy = f"look: scrapy status --site {site} --pages stale"
+        found.append(Problem(Kind.STALE, words, remedy))
+    found += _alerts(status["alerts"], site)
+    return sorted(found, key=lambda problem: list(Kind).index(problem.kind))
+
+
+def _overdue(run: Mapping[str, Any], now: float, hours: float) -> list[Problem]:
+    silent = now - datetime.fromisoformat(run["started_at"]).timestamp()
+    if not hours or silent <= hours * 3_600 or run["status"] == "running":
+        return []
+    words = f"no run for {ago(silent)} (FRESHCRAWL_CHECK_RUN_HOURS is {hours:g})"
+    remedy = "look whether the timer still runs: scrapy crawl docs"
+    return [Problem(Kind.OVERDUE, words, remedy)]
+
+
+def _alerts(alerts: Mapping[str, Any], site: str) -> list[Problem]:
+    found = []
+    if alerts["dead"]:
+        words = f"{count(alerts['dead'], 'event')} could not be delivered by webhook"
+        remedy = (
+            f"look: scrapy alerts --site {site}; again: scrapy alerts --resend all --site {site}"
+        )
+        found.append(Problem(Kind.ALERTS, words, remedy))
+    if alerts["failing"]:
+        count_words = count(alerts["failing"], "event")
+        words = f"the webhook fails ({alerts['problem']}); {count_words} tried in vain so far"
+        found.append(
+            Problem(Kind.ALERTS, words, f"mend it, then scrapy alerts --send --site {site}")
+        )
+    return found
