@@ -63,6 +63,9 @@ def test_receiver_is_told_what_became_of_a_site(tmp_path: Path) -> None:
         [held] = receiver.events("run.held")
         assert held["run"]["held"] == 7
         assert any("--pages held" in remedy for remedy in held["remedies"])
+        posts = receiver.posts
+        crawl(origin, state, receiver, "-a", "full=1", "-a", "dry_run=1", code=3)
+        assert receiver.posts == posts, "a dry run told something"
         receiver.check()
     for text in (first.stderr, last.stderr):
         assert SECRET not in text

@@ -46,7 +46,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> A
         return call.answer.get(timeout=timeout)
     except queue.Empty:
         call.abort()
-        return Answer(problem=f"no answer within {timeout:.3g} s")
+        return Answer(problem=_too_late(timeout))
 
 
 class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
@@ -70,7 +70,7 @@ class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
                 with suppress(OSError, http.client.HTTPException, ValueError):
                     response.read1(READ_BYTES)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            self.answer.put(Answer(problem=_words(error)))
+            self.answer.put(Answer(problem=_words(error, self._timeout)))
 
     def do_open(self, http_class: Any, req: Any, **connection: Any) -> Any:
         """Open the connection as the base class does, and note it."""
@@ -89,14 +89,18 @@ class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _words(error: Exception) -> str:
+def _too_late(timeout: float) -> str:
+    return f"no answer within {timeout:.3g} s"
+
+
+def _words(error: Exception, timeout: float) -> str:
     """Return what went wrong, without the URL."""
     if isinstance(error, urllib.error.URLError):
         error = error.reason if isinstance(error.reason, Exception) else error
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate: {error.verify_message}"
     if isinstance(error, TimeoutError):
-        return "no answer in time"
+        return _too_late(timeout)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     return "the answer is not HTTP" if isinstance(error, http.client.HTTPException) else str(error)

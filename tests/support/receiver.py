@@ -33,6 +33,7 @@ class Got:
     id: str
     body: dict[str, Any]
     headers: dict[str, str]
+    raw: bytes
 
 
 @dataclass
@@ -106,7 +107,7 @@ class Receiver:
         self.posts += 1
         if not verified(headers, body):
             self.forged += 1
-        got = Got(headers["webhook-id"], json.loads(body), headers)
+        got = Got(headers["webhook-id"], json.loads(body), headers, body)
         self.got.append(got)
         self.moved += handler.path != "/hooks/path-of-the-receiver"
         how = self.script.pop(0) if self.script else (self.always or 204)
