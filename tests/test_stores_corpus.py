@@ -583,3 +583,30 @@ def test_page_that_changes_at_every_run_takes_bounded_room(corpus: Corpus) -> No
         retain(corpus, 3, 0, versions=4)
         assert len(spans(corpus, "a")) <= 4
     assert kept_content(corpus, 30) == [26, 27, 28, 29]
+
+
+def test_what_changed_since_a_generation(corpus: Corpus) -> None:
+    """By the rows of the generations themselves, as long as these are kept."""
+    publication: dict[str, Any] = {
+        "run_id": "run",
+        "model": MODEL,
+        "dimension": DIMENSION,
+        "published_at": 1.0,
+    }
+    embed_and_publish(corpus, edit("a", "one"), edit("b", "one"), edit("c", "one"))
+    embed_and_publish(corpus, edit("a", "two", digest="2"), Edit(page("b", status="gone")))
+    corpus.publish([], build=lambda snapshot: None, withdrawn={"c"}, **publication)
+    embed_and_publish(corpus, edit("a", "one"), edit("d", "new"))
+    rows: dict[int, dict[str, Published]] = {0: {}}
+    for number in range(1, 5):
+        with closing(corpus.snapshot(number)) as snapshot:
+            rows[number] = {row.key: row for row in snapshot.pages()}
+    with closing(corpus.snapshot()) as snapshot:
+        for number, before in rows.items():
+            pairs = list(snapshot.changed_since(number))
+            expected = [
+                (before.get(key), rows[4].get(key))
+                for key in sorted({"a", "b", "c", "d"})
+                if before.get(key) != rows[4].get(key) or (number == 0 and key == "c")
+            ]
+            assert pairs == expected, number

@@ -120,6 +120,11 @@ class Delivery:
 
     def _settle(self, letter: Letter, tries: float) -> bool:
         """Deliver one batch or give it up; False if it still waits, or no other is wanted."""
+        if not self._outbox.body(letter):
+            logger.warning("webhook: the batch %s is damaged, and dropped", letter.id)
+            self._outbox.remove(letter)
+            self._outbox.commit()
+            return True
         tried = 0
         while not self._stopped.is_set() and (left := self._left()) > 0 and tried < tries:
             tried += 1
