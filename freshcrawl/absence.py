@@ -12,6 +12,7 @@ from freshcrawl.core import evidence
 from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.listings import POINTERS
 from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.proofs import Proof, over
 from freshcrawl.outcomes import ANSWERED
 from freshcrawl.staging import leaving
 
@@ -46,8 +47,11 @@ def count_absent(run: Run, *, whole: bool) -> None:
     run.ledger.note_unlisted()
     for key, record in run.ledger.pages.items():
         if key in reached and (record.missing_runs or record.unlisted_by):
-            reason = "" if record.reason.startswith(UNLISTED) else record.reason
-            run.ledger.set(key, missing_runs=0, unlisted_by=[], reason=reason)
+            if record.reason.startswith(UNLISTED):
+                run.ledger.set(key, reason="", cause="")
+            run.ledger.set(
+                key, missing_runs=0, unlisted_by=[], **over(record, run.now, listed=True)
+            )
             _stay(run, key)
     for key in sorted(run.handled - reached) if whole else ():
         record = run.ledger.pages[key]
@@ -86,7 +90,15 @@ def _was_read(run: Run, source_id: str) -> bool:
 def _count(run: Run, record: PageRecord) -> None:
     finding = evidence.absent(record.missing_runs + 1, run.policies)
     run.count("missing")
-    run.ledger.set(record.key, missing_runs=finding.missing_runs, reason=finding.reason)
+    run.ledger.set(
+        record.key,
+        missing_runs=finding.missing_runs,
+        reason=finding.reason,
+        cause=finding.cause,
+    )
+    said = ", ".join(record.unlisted_by) or "all of discovery"
+    said = f"not listed any more by {said}"
+    run.prove(record.key, Proof(finding.cause, record.url, said=said, status=finding.status))
     if finding.verdict is not None:
         _leave(run, record, finding)
 

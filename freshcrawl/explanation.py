@@ -19,6 +19,7 @@ from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
 from freshcrawl.forgotten import marks_of
 from freshcrawl.noise.words import noise_lines, noise_of
+from freshcrawl.proof_words import proof_lines, proofs_of
 from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.staging import Content
@@ -103,7 +104,9 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "url": record.url,
         "status": record.status,
         "reason": record.reason,
+        "cause": record.cause,
         "alias_of": record.alias_of,
+        "proofs": proofs_of(record),
         "sources": [{"id": s.id, "read_at": iso(s.read_at)} for s in sources],
         "first_seen": iso(record.first_seen),
         "last_seen": iso(seen),
@@ -180,7 +183,8 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
     ]
     if page["stale_reason"]:
         lines.append(f"  stale: {page['stale_reason']}")
-    lines += [f"  {line}" for line in (*_listed(page, now), *_checks(page, now))]
+    known = (*proof_lines(page, now), *_listed(page, now), *_checks(page, now))
+    lines += [f"  {line}" for line in known]
     if page["generator"]:
         lines.append(f"  {_reading(page)}")
     lines.append(f"  {schedule_words(page, now)}")

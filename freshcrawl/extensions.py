@@ -15,7 +15,9 @@ from freshcrawl.absence import count_absent
 from freshcrawl.boilerplate import settling
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
+from freshcrawl.core.robots_meta import product_token
 from freshcrawl.failures import log_failure
+from freshcrawl.homes import settle_homes
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
@@ -71,6 +73,9 @@ class RunExtension:
         try:
             full = bool(getattr(spider, "full", False))
             self.run = Run(site, config, self._state, clock, full=full, dry_run=dry_run)
+            settings = crawler.settings
+            agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
+            self.run.agent = product_token(agent)
             self.run.on_fatal = self._end_for
             self._publishing = RunPublishing(self.run)
         except BaseException:
@@ -221,6 +226,7 @@ class RunExtension:
         self._check_store()
         collapsing.reject_collapsing(run)
         count_absent(run, whole=reason == FINISHED)
+        settle_homes(run)
         tally.resolve_canonicals(run)
         # After bodies that are no content were dropped, before guards count what changed.
         if reason != STOPPED:

@@ -58,6 +58,8 @@ class PageItem:
     """The headers alone keep the page out: a 304 could not tell that they have changed."""
     rendered: bool = False
     """A browser made the body."""
+    barred: str = ""
+    """What keeps the page out of every index (``meta robots: noindex``), from NormalizePipeline."""
 
     document: Document | None = field(default=None, repr=False)
     """From NormalizePipeline."""

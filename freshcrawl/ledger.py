@@ -11,6 +11,7 @@ from freshcrawl import forgotten
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.listings import POINTERS, Listings
 from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.proofs import left
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
@@ -241,8 +242,12 @@ class Ledger:
         if page.status != Status.LIVE:
             changes |= NO_VALIDATORS
             self.noise.drop(page.key)
+            record = self.pages[page.key]
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
+                changes["cause"] = entry.cause or record.cause
+            at = entry.staged_at if entry is not None else page.changed_at
+            changes |= left(record, changes.get("cause", record.cause), at)
         elif entry is not None:
             changes["made_by"] = entry.made_by
         self.set(page.key, **changes)

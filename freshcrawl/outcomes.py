@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core import proofs
+from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 
@@ -34,6 +35,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     verdict = finding.verdict or item.verdict or Verdict.FAILED
     changes: dict[str, Any] = {
         "reason": finding.reason,
+        "cause": finding.cause,
         "missing_runs": finding.missing_runs,
         **_validators(run, item, record),
         **_churn(run, record, item, verdict, before),
@@ -63,9 +65,10 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         if not run.ledger.is_live(item.key) and finding.status != Status.LIVE:
             changes |= {"status": finding.status, "alias_of": finding.alias_of}
     run.checked(item.key, verdict, count_as=count_as, **changes)
+    _prove(run, item, finding, verdict)
     _learn(run, item, verdict)
     _note_rejection(run, item, verdict)
-    _list(run, item, verdict)
+    _list(run, item, verdict, stays=finding.status == Status.LIVE)
     if finding.status == Status.GONE:
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
@@ -109,7 +112,28 @@ def _note_rejection(run: Run, item: PageItem, verdict: str) -> None:
         run.rejections[item.key] = item.refused or other
 
 
-def _list(run: Run, item: PageItem, verdict: str) -> None:
+def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
+    """Keep what the answer proves of the page, or that what was proven is over."""
+    if verdict in {Verdict.FAILED, Verdict.REJECTED} or finding.cause == Cause.UNLISTED:
+        return  # the one proves nothing, the other is said at the run's end
+    record = run.ledger.pages[item.key]
+    if not finding.cause:
+        run.ledger.set(item.key, **proofs.over(record, item.fetched_at))
+        return
+    again = item.outcome == Outcome.NOT_MODIFIED  # it stands for the answer of then
+    known = [p for p in proofs.all_of(record) if p.cause == finding.cause and not p.over]
+    said = known[-1].said if again and known and not item.barred else item.barred
+    if item.outcome == Outcome.DISALLOWED:
+        said = "robots.txt"
+    proof = proofs.Proof(finding.cause, item.url, said=said, status=finding.status)
+    if finding.cause == Cause.COPY:
+        proof.target, proof.said = item.canonical_url, ""
+    else:
+        proof.http_status, proof.target = 200 if again else item.http_status, item.target
+    run.prove(item.key, proof)
+
+
+def _list(run: Run, item: PageItem, verdict: str, *, stays: bool) -> None:
     """Take the pages that this one points to: redirect target, canonical page, links."""
     if verdict in {Verdict.FAILED, Verdict.REJECTED}:
         if f"page:{item.key}" in run.ledger.listings.sources:
@@ -117,7 +141,7 @@ def _list(run: Run, item: PageItem, verdict: str) -> None:
         return
     read = item.outcome == Outcome.FETCHED
     urls = [item.target] if item.outcome == Outcome.REDIRECT else []
-    if item.outcome == Outcome.REDIRECT:
+    if item.outcome == Outcome.REDIRECT and not stays:
         run.ledger.listings.drop(f"page:{item.key}")
     urls += [item.canonical_url] if item.canonical else []
     run.sightings.list_targets(item.key, urls, whole=read)
@@ -178,6 +202,7 @@ def _counter(run: Run, verdict: str, finding: Finding, record: PageRecord) -> st
         return "dead"
     if verdict in LEAVING and finding.status == record.status:
         return ""  # a tombstone or alias that was looked at again
-    if verdict in {Verdict.GONE, Verdict.ABSENT}:
+    left = verdict == Verdict.EXCLUDED and finding.status == Status.HIDDEN != record.status
+    if left or verdict in {Verdict.GONE, Verdict.ABSENT}:
         return "hidden" if finding.status == Status.HIDDEN else "gone"
     return str(verdict)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core import evidence
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
+from freshcrawl.core.proofs import Proof, all_of
 from freshcrawl.core.published import Staged
 from freshcrawl.ledger import NO_VALIDATORS
 
@@ -50,10 +52,11 @@ def rescope(run: Run) -> None:
         if key is not None:
             renamed[record.key] = key
         if run.ledger.is_live(record.key):
-            _stage(run, record, key)
+            _leave(run, record, key)
         elif record.status not in FINAL:
             run.ledger.unstage(record.key)
-            run.ledger.set(record.key, **_end(key))
+            run.ledger.set(record.key, **_end(run, record, key))
+            _prove(run, record, key)
     run.ledger.listings.rename(renamed)
 
 
@@ -74,8 +77,10 @@ def _let_in(run: Run, record: PageRecord) -> None:
         return
     if staged is not None:
         run.ledger.unstage(record.key)
-    if record.status in {Status.EXCLUDED, Status.ALIAS}:
-        run.ledger.set(record.key, status=Status.PENDING, reason="", alias_of="")
+    if record.status in {Status.EXCLUDED, Status.ALIAS} or record.cause == Cause.SCOPE:
+        live = run.ledger.is_live(record.key)
+        status = Status.LIVE if live else Status.PENDING
+        run.ledger.set(record.key, status=status, reason="", cause="", alias_of="")
     # What the page links to is to be read again.
     run.ledger.set(record.key, left_out=False, next_due=0.0, **NO_VALIDATORS)
 
@@ -91,22 +96,43 @@ def _key_of(run: Run, record: PageRecord, *, by_links: bool) -> str | None:
     return record.key
 
 
-def _end(key: str | None) -> dict[str, Any]:
-    if key is None:
-        return {"status": Status.EXCLUDED, "reason": OUT, "alias_of": ""}
-    return {"status": Status.ALIAS, "reason": f"{SAME} {key}", "alias_of": key}
+def _end(run: Run, record: PageRecord, key: str | None) -> dict[str, Any]:
+    """Return what a page becomes that was let go; it is hidden if it was in the answers."""
+    if key is not None:
+        end = {"status": Status.ALIAS, "reason": f"{SAME} {key}", "alias_of": key}
+        return {**end, "cause": Cause.MOVED}
+    found = evidence.excluded(OUT, Cause.SCOPE, was_published=record.key in run.ledger.published)
+    return {"status": found.status, "reason": OUT, "alias_of": "", "cause": found.cause}
 
 
-def _stage(run: Run, record: PageRecord, key: str | None) -> None:
+def _leave(run: Run, record: PageRecord, key: str | None) -> None:
+    """Take a page out of the answers, unless the site's policy keeps it."""
+    if key is None and run.policies.out_of_scope == "keep":
+        found = evidence.kept(OUT, Cause.SCOPE, "out_of_scope")
+        run.ledger.unstage(record.key)
+        run.ledger.set(record.key, reason=found.reason, cause=found.cause)
+        _prove(run, record, None)
+        return
+    end = _end(run, record, key)
+    run.ledger.set(record.key, reason=end["reason"], cause=end["cause"])
+    _prove(run, record, key, end["status"])
     entry = Staged(
         key=record.key,
         url=record.url,
         verdict=Verdict.EXCLUDED if key is None else Verdict.MOVED,
         staged_at=run.now,
         changed_at=run.now,
-        cause=Cause.SCOPE if key is None else Cause.MOVED,
-        **_end(key),
+        **end,
     )
     if not run.ledger.holds_same(entry):
-        run.count_page(record.key, str(entry.verdict))
+        run.count_page(record.key, "hidden" if key is None else "moved")
     run.stage(entry)
+
+
+def _prove(run: Run, record: PageRecord, key: str | None, status: str = "") -> None:
+    """Note since when the table leaves a page out; it says the same in each run."""
+    cause = Cause.SCOPE if key is None else Cause.MOVED
+    if any(proof.cause == cause and not proof.over for proof in all_of(record)):
+        return
+    said = "the site's table" if key is None else f"{SAME} {key}"
+    run.prove(record.key, Proof(cause, record.url, said=said, status=status or record.status))

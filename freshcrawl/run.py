@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.accounts import add_up, nothing_checked, nothing_found
 from freshcrawl.alerts.telling import alerts_of
 from freshcrawl.clock import new_run_id
-from freshcrawl.core.evidence import Policies
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.evidence import SITE_POLICIES, Policies
+from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
+from freshcrawl.core.proofs import Proof, noted
 from freshcrawl.core.report import ENDED_EARLY, RunReport
+from freshcrawl.core.robots_meta import OURS
 from freshcrawl.core.schedule import is_due, reschedule
 from freshcrawl.failures import fatal_of
 from freshcrawl.ledger import Ledger
@@ -61,7 +63,12 @@ class Run:
         self.clock = clock
         self.full = full
         self.dry_run = dry_run
-        self.policies = Policies(site.absent, site.noindex, site.robots, config.missing_runs)
+        self.policies = Policies(
+            missing_runs=config.missing_runs,
+            **{name: getattr(site, name) for name in SITE_POLICIES},
+        )
+        self.agent = OURS
+        """Name by which robots metas and headers address us."""
         self.schedule = schedule_policy(config)
         self.noise = noise_rules(config)
         now = clock()
@@ -170,7 +177,9 @@ class Run:
             current = record.validator_digest == self.ledger.published[key].version
         else:
             # A body that excludes its page has no digest; one that was never published has.
-            current = record.status == Status.EXCLUDED and not record.validator_digest
+            hidden = record.status == Status.HIDDEN and record.cause == Cause.NOINDEX
+            out = record.status == Status.EXCLUDED or hidden
+            current = out and not record.validator_digest
         if not current:
             return {}
         headers = {"If-None-Match": record.etag, "If-Modified-Since": record.last_modified}
@@ -206,6 +215,11 @@ class Run:
         reschedule(record, verdict, now, self.schedule, since=since)
         self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
+
+    def prove(self, key: str, proof: Proof) -> None:
+        """Keep in a page's record what shows that it is to leave, or is kept by policy only."""
+        record = self.ledger.pages[key]
+        self.ledger.set(key, proofs=noted(record, proof, self.now, self.report.run_id))
 
     def count_page(self, key: str, name: str) -> None:
         """Count a page under a verdict ("" for none), and no more under the one before."""

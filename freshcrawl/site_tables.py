@@ -27,8 +27,14 @@ CHOICES = {
     "discovery": ("auto", "sitemap", "links", "list"),
     "render": ("never", "always"),
     "absent": ("keep", "hide", "delete"),
+    "gone": ("delete", "hide", "keep"),
+    "moved": ("follow", "keep"),
     "noindex": ("hide", "keep"),
+    "not_found": ("hide", "delete", "keep"),
+    "off_site": ("hide", "keep"),
+    "out_of_scope": ("hide", "keep"),
     "robots": ("keep", "hide"),
+    "to_home": ("hide", "keep"),
 }
 SELECTORS = frozenset({"drop", "keep"})
 PATTERNS = frozenset({"allow", "deny", "expected_heading", "volatile_patterns"})

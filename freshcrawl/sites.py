@@ -57,6 +57,8 @@ class SiteConfig:
     """Whether ``www.`` makes no other page."""
     expected_heading: str = ""
     """Regular expression that a heading or the title of every page must match."""
+    gone: str = "delete"
+    """What becomes of a page that answers 410: delete, hide or keep."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Request headers; ``${NAME}`` in a value is an environment variable."""
     http_pass: str = ""
@@ -67,8 +69,16 @@ class SiteConfig:
     """CSS selectors of the main content, instead of those known for the generator."""
     keep_params: tuple[str, ...] = ()
     """Query parameters that make another page although they look like tracking."""
+    moved: str = "follow"
+    """What becomes of a page that redirects for good to another: follow or keep."""
     noindex: str = "hide"
     """What becomes of pages marked noindex: hide or keep."""
+    not_found: str = "hide"
+    """What becomes of a page that answers 404: hide (and gone once confirmed), delete or keep."""
+    off_site: str = "hide"
+    """What becomes of a page that redirects for good off the site: hide or keep."""
+    out_of_scope: str = "hide"
+    """What becomes of a page that this table leaves out since it was changed: hide or keep."""
     render: str = "never"
     """Which pages are rendered in a browser: never or always."""
     robots: str = "keep"
@@ -81,6 +91,8 @@ class SiteConfig:
     """Whether the order of query parameters makes no other page."""
     subdomains: bool = False
     """Whether subdomains of the host belong to the site."""
+    to_home: str = "hide"
+    """What becomes of a page that redirects to the home page: hide (then gone) or keep."""
     urls: tuple[str, ...] = ()
     """The approved pages, with discovery list."""
     volatile_patterns: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core import guards
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status
+from freshcrawl.core.proofs import Proof
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
@@ -49,11 +50,13 @@ def _make_copy(run: Run, key: str, target: str) -> None:
         return
     copy = copy_of(key, ledger.pages[key].url, target, run.now)
     run.count_page(key, "moved")
+    url = ledger.pages[target].url if target in ledger.pages else target
+    run.prove(key, Proof(copy.cause, copy.url, target=url, status=copy.status))
     if ledger.is_live(key):
         run.stage(copy)
     else:
         ledger.unstage(key)
-        ledger.set(key, status=copy.status, reason=copy.reason, alias_of=target)
+        ledger.set(key, status=copy.status, reason=copy.reason, cause=copy.cause, alias_of=target)
 
 
 def release(run: Run) -> list[str]:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.core import evidence
-from freshcrawl.core.evidence import Finding, Policies
-from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
+from freshcrawl.core.evidence import SITE_POLICIES, Finding, Policies
+from freshcrawl.core.pages import LEAVING, Cause, PageRecord, Status, Verdict
 
 KEY = "docs.example.com/new"
 URL = "https://docs.example.com/new"
@@ -51,7 +51,9 @@ def test_an_unlisted_page_that_answers_is_kept_until_the_policy_decides(
     assert (found.status, found.verdict) == expected
     assert found.missing_runs == runs
     words = "1 run" if runs == 1 else f"{runs} runs"
-    assert found.reason == f"no sitemap or page links to it any more (found by {words})"
+    kept = '; kept by absent = "keep"' if absent == "keep" and runs >= 3 else ""
+    assert found.reason == f"no sitemap or page links to it any more (found by {words}){kept}"
+    assert found.cause == Cause.UNLISTED
 
 
 @pytest.mark.parametrize(
@@ -89,13 +91,103 @@ def test_an_answer_of_an_unlisted_page_is_not_counted_before_the_end(
     ],
 )
 def test_not_found(status: Status, listed: bool, expected: Status) -> None:
-    found = evidence.not_found(page(status), listed)
+    found = evidence.not_found(page(status), listed, Policies())
     assert (found.status, found.verdict) == (expected, Verdict.GONE)
     assert "404" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("before", "policy", "expected"),
+    [
+        ("", "hide", Status.GONE),  # a record of an earlier format
+        (Cause.NOT_FOUND, "hide", Status.GONE),
+        (Cause.HOME, "hide", Status.GONE),
+        (Cause.NOINDEX, "hide", Status.HIDDEN),
+        (Cause.ROBOTS, "hide", Status.HIDDEN),
+        (Cause.NOINDEX, "delete", Status.GONE),
+        (Cause.NOINDEX, "keep", Status.HIDDEN),  # what is hidden has no text to keep
+    ],
+)
+def test_a_404_confirms_only_what_said_that_the_page_is_dead(
+    before: str, policy: str, expected: Status
+) -> None:
+    record = page(Status.HIDDEN)
+    record.cause = before
+    found = evidence.not_found(record, True, Policies(not_found=policy))
+    assert (found.status, found.cause) == (expected, Cause.NOT_FOUND)
+
+
 def test_gone() -> None:
-    assert evidence.gone() == Finding(Status.GONE, "410", Verdict.GONE, cause=Cause.GONE)
+    expected = Finding(Status.GONE, "410", Verdict.GONE, cause=Cause.GONE)
+    assert evidence.gone(page(), Policies()) == expected
+    assert evidence.gone(page(), Policies(gone="hide")).status == Status.HIDDEN
+    assert evidence.gone(page(Status.GONE), Policies(gone="hide")).status == Status.GONE
+
+
+KEEPS = Policies(**dict.fromkeys(SITE_POLICIES, "keep"))
+KEPT = {
+    "gone": lambda record: evidence.gone(record, KEEPS),
+    "not_found": lambda record: evidence.not_found(record, False, KEEPS),
+    "robots": lambda record: evidence.disallowed(record, KEEPS),
+    "moved": lambda record: evidence.redirected(record, KEY, URL, True, KEEPS),
+    "off_site": lambda record: evidence.redirected(record, None, URL, True, KEEPS),
+    "to_home": lambda record: evidence.to_home(record, URL, True, KEEPS, was_published=True),
+}
+
+
+@pytest.mark.parametrize("policy", KEPT)
+@pytest.mark.parametrize("status", list(Status))
+def test_a_policy_keeps_only_what_is_live(policy: str, status: Status) -> None:
+    found = KEPT[policy](page(status))
+    assert (found.status == Status.LIVE) == (status == Status.LIVE)
+    assert found.cause
+    if status == Status.LIVE:
+        assert found.reason.endswith(f'; kept by {policy} = "keep"')
+        assert found.verdict in LEAVING  # so that it is stale
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "permanent", "published", "expected"),
+    [
+        (Status.LIVE, "", True, True, (Status.HIDDEN, Verdict.GONE)),
+        (Status.LIVE, "", False, True, (Status.LIVE, Verdict.REJECTED)),
+        (Status.HIDDEN, Cause.HOME, True, True, (Status.GONE, Verdict.GONE)),
+        (Status.HIDDEN, Cause.NOT_FOUND, True, True, (Status.GONE, Verdict.GONE)),
+        (Status.HIDDEN, Cause.NOINDEX, True, True, (Status.HIDDEN, Verdict.GONE)),
+        (Status.HIDDEN, Cause.HOME, False, True, (Status.HIDDEN, Verdict.EXCLUDED)),
+        (Status.GONE, Cause.HOME, True, True, (Status.GONE, Verdict.GONE)),
+        (Status.ALIAS, Cause.MOVED, True, True, (Status.HIDDEN, Verdict.GONE)),
+        (Status.PENDING, "", True, False, (Status.EXCLUDED, Verdict.EXCLUDED)),
+        (Status.PENDING, "", False, False, (Status.EXCLUDED, Verdict.EXCLUDED)),
+    ],
+)
+def test_a_redirect_to_the_home_page(
+    status: Status,
+    cause: str,
+    permanent: bool,
+    published: bool,
+    expected: tuple[Status, Verdict],
+) -> None:
+    record = page(status)
+    record.cause = cause
+    found = evidence.to_home(record, URL, permanent, Policies(), was_published=published)
+    assert (found.status, found.verdict) == expected
+    assert found.alias_of == ""
+
+
+@pytest.mark.parametrize(
+    ("cause", "published", "expected"),
+    [
+        (Cause.NOINDEX, True, Status.HIDDEN),
+        (Cause.OFF_SITE, True, Status.HIDDEN),
+        (Cause.NOINDEX, False, Status.EXCLUDED),
+        (Cause.NO_PAGE, True, Status.EXCLUDED),
+    ],
+)
+def test_what_was_in_the_answers_is_hidden_and_the_rest_excluded(
+    cause: str, published: bool, expected: Status
+) -> None:
+    assert evidence.excluded("x", cause, was_published=published).status == expected
 
 
 @pytest.mark.parametrize("policy", ["keep", "hide"])
@@ -121,7 +213,7 @@ def test_disallowed_keeps_only_what_is_live(status: Status, policy: str) -> None
     ],
 )
 def test_redirected(status: Status, permanent: bool, expected: tuple[Status, Verdict]) -> None:
-    found = evidence.redirected(page(status), KEY, URL, permanent)
+    found = evidence.redirected(page(status), KEY, URL, permanent, Policies())
     assert (found.status, found.verdict) == expected
     assert found.alias_of == (KEY if found.status == Status.ALIAS else "")
     assert KEY in found.reason
@@ -129,10 +221,10 @@ def test_redirected(status: Status, permanent: bool, expected: tuple[Status, Ver
 
 @pytest.mark.parametrize("permanent", [True, False])
 def test_an_alias_moves_once(permanent: bool) -> None:
-    again = evidence.redirected(page(Status.ALIAS, alias_of=KEY), KEY, URL, permanent)
+    again = evidence.redirected(page(Status.ALIAS, alias_of=KEY), KEY, URL, permanent, Policies())
     assert (again.status, again.verdict, again.alias_of) == (Status.ALIAS, Verdict.UNCHANGED, KEY)
     other = page(Status.ALIAS, alias_of="docs.example.com/old")
-    assert evidence.redirected(other, KEY, URL, permanent).verdict == Verdict.MOVED
+    assert evidence.redirected(other, KEY, URL, permanent, Policies()).verdict == Verdict.MOVED
 
 
 def test_a_copy_is_an_alias_that_has_not_moved_again() -> None:
@@ -151,7 +243,9 @@ def test_a_copy_is_an_alias_that_has_not_moved_again() -> None:
 def test_redirected_off_the_site(
     status: Status, permanent: bool, expected: tuple[Status, Verdict]
 ) -> None:
-    found = evidence.redirected(page(status), None, "https://login.example.net/", permanent)
+    found = evidence.redirected(
+        page(status), None, "https://login.example.net/", permanent, Policies()
+    )
     assert (found.status, found.verdict) == expected
     assert "https://login.example.net/" in found.reason
     assert found.alias_of == ""
@@ -167,11 +261,11 @@ def test_only_a_page_that_answers_counts_missing_runs(
 ) -> None:
     record, policies = page(status, missing_runs=2), Policies()
     found = {
-        "404": lambda: evidence.not_found(record, flag),
-        "410": evidence.gone,
+        "404": lambda: evidence.not_found(record, flag, policies),
+        "410": lambda: evidence.gone(record, policies),
         "robots": lambda: evidence.disallowed(record, policies),
-        "redirect": lambda: evidence.redirected(record, KEY, URL, flag),
-        "off": lambda: evidence.redirected(record, None, URL, flag),
+        "redirect": lambda: evidence.redirected(record, KEY, URL, flag, policies),
+        "off": lambda: evidence.redirected(record, None, URL, flag, policies),
     }[outcome]()
     assert found.missing_runs == 0
     assert found.reason

@@ -15,6 +15,7 @@ import scrapy.commands
 import freshcrawl
 from freshcrawl import cli
 from freshcrawl.config import PREFIX, SETTINGS, Config
+from freshcrawl.core.evidence import SITE_POLICIES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy
@@ -175,7 +176,7 @@ def test_example_sites_can_be_used_and_show_most_keys() -> None:
     sites = load_sites(Config(sites=str(EXAMPLE)))
     assert len(sites) >= 3
     shown = {key for site in sites.values() for key in site.to_json()} - {"name"}
-    rare = {"noindex", "robots", "subdomains", "keep_params", "root", "allow", *RULES}
+    rare = {*SITE_POLICIES, "subdomains", "keep_params", "root", "allow", *RULES}
     assert shown >= SITE_KEYS.keys() - rare
 
 

@@ -20,7 +20,7 @@ def test_metadata():
         "<link rel='stylesheet' href='s.css'><link rel='canonical' href='/guide/'>"
     )
     assert document.description == "All about it"
-    assert document.robots == "noindex, nofollow"
+    assert document.robots == "noindex\nnofollow\ngooglebot: none"
     assert document.canonical == "https://docs.test/guide/"
     assert document.language == "en-GB"
 

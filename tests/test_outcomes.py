@@ -152,7 +152,7 @@ def test_second_run_counts(story: Story) -> None:
     run = story.reports[1]
     names = ("new", "changed", "links_only", "gone", "hidden", "missing", "rejected", "failed")
     assert {name: run[name] for name in names} == {
-        "new": 2, "changed": 2, "links_only": 1, "gone": 2, "hidden": 1, "missing": 1,
+        "new": 2, "changed": 2, "links_only": 1, "gone": 2, "hidden": 4, "missing": 1,
         "rejected": 4, "failed": 2,
     }  # fmt: skip
     # The moved page's vectors were kept; the page with a new link target needs none.
@@ -177,9 +177,9 @@ def test_what_comes_back_is_served_again_and_embedded_by_no_one(story: Story) ->
         ("/temporary.html", "live", "redirects to 127.0.0.1:{port}/stay.html for now"),
         ("/canonical.html", "alias", "rel=canonical names 127.0.0.1:{port}/stay.html"),
         ("/stub.html", "alias", "moved to 127.0.0.1:{port}/stay.html"),
-        ("/header.html", "excluded", "noindex"),
+        ("/header.html", "hidden", "X-Robots-Tag: noindex"),
         ("/file.pdf", "excluded", "not a document (content type application/pdf)"),
-        ("/away.html", "excluded", "redirects off the site to http://localhost:9/x.html"),
+        ("/away.html", "hidden", "redirects off the site to http://localhost:9/x.html"),
         ("/emptied.html", "live", "no text found in the page"),
         ("/never.html", "excluded", "no text found in the page"),
         ("/gone.html", "live", ""),

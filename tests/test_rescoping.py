@@ -35,8 +35,8 @@ def test_denied_pages_are_not_asked_for_and_leave(bench: Bench) -> None:
     assert not set(to_confirm(run)) & out
     assert not any(run.is_due(key) for key in out)
     staged = run.ledger.staged
-    assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.EXCLUDED, OUT)}
-    assert run.report.excluded == 10
+    assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.HIDDEN, OUT)}
+    assert run.report.hidden == 10
     # 10 of 40 is more than the guard lets go at once.
     assert tally.release(run) == []
     assert run.report.held_reasons == [
@@ -72,7 +72,7 @@ def test_held_pages_that_are_found_again_are_counted_once(bench: Bench) -> None:
     tally.release(first)
     first.commit()
     again = bench.run()
-    assert (first.report.excluded, again.report.excluded) == (20, 0)
+    assert (first.report.hidden, again.report.hidden) == (20, 0)
     # Only what comes late enough to confirm it is kept.
     assert len(again.ledger.staged[key_of("a/1")].held_runs) == 1
     again.commit()

@@ -74,7 +74,7 @@ def test_allow_and_deny(rig: Rig) -> None:
     assert rig.pages_asked() == {"/robots.txt", "/sitemap.xml", "/b", "/api/c", "/api/d"}
     assert set(rig.texts()) == {"b", "api/c", "api/d"}
     gone = rig.explain("a")
-    assert (gone["status"], gone["chunks"]) == ("excluded", 0)
+    assert (gone["status"], gone["chunks"]) == ("hidden", 0)
     assert "not among the site's pages any more" in gone["reason"]
     assert rig.crawl() == 0
     assert "/a" in rig.origin.paths()

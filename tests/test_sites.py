@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.config import Config, ConfigError
+from freshcrawl.core.evidence import SITE_POLICIES
 from freshcrawl.site_tables import CHOICES, KEYS, URLS, checked_url, make_site
 from freshcrawl.sites import POLICIES, RULES, SiteConfig
 
@@ -186,8 +187,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "missing_runs": st.integers(1, 9),
     "guard_removed_ratio": st.sampled_from([0, 0.2, 1]),
     "max_age_secs": st.sampled_from([3600, 7200.5]),
-    **{name: st.sampled_from(CHOICES[name]) for name in ("absent", "noindex", "robots")},
     **{name: st.booleans() for name in (*RULES, "subdomains")},
+    **{name: st.sampled_from(CHOICES[name]) for name in SITE_POLICIES},
 }
 WAYS: list[dict[str, Any]] = [
     {},

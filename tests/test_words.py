@@ -173,7 +173,7 @@ def test_the_command_that_is_told_lifts_a_guard_of_the_site_s_own_table(
     assert site["pages"] == ({"gone": 3, "live": 3} if kind == "removals" else {"live": 6})
 
 
-def test_pages_that_leave_by_exclusion_are_named_and_no_others(origin: Origin, state: Path) -> None:
+def test_pages_that_noindex_takes_out_are_named_and_no_others(origin: Origin, state: Path) -> None:
     for path in ("/a", "/b", "/c", "/d"):
         origin[path] = page(path, f"The text of {path}.")
     noindex = '<meta name="robots" content="noindex">'
@@ -186,9 +186,9 @@ def test_pages_that_leave_by_exclusion_are_named_and_no_others(origin: Origin, s
     origin["/a"] = page("/a", "The text of /a.", head=noindex)
     done = crawl(origin, state, 1)
     run = report(state)
-    assert (run["excluded"], run["newly_excluded"]) == (2, 1)
-    assert run["urls"] == {"excluded": [f"{origin.url}a"]}
-    assert f"newly excluded: {origin.url}a\n" in done.stderr
+    assert (run["excluded"], run["newly_excluded"], run["hidden"]) == (1, 0, 1)
+    assert run["urls"] == {"hidden": [f"{origin.url}a"]}
+    assert f"hidden: {origin.url}a\n" in done.stderr
     crawl(origin, state, 2)
     assert (report(state)["excluded"], report(state)["urls"]) == (2, {})
 

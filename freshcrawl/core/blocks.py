@@ -45,7 +45,7 @@ class Document:
     description: str = ""
     language: str = ""
     robots: str = ""
-    """Content of ``meta name=robots`` (and ``googlebot`` is not read)."""
+    """Contents of ``meta name=robots``, one a line, and of others as ``name: content``."""
     refresh: str = ""
     """Absolute target of an immediate ``meta http-equiv=refresh``, or ``""``."""
     generator: str = ""

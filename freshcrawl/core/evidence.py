@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
+from freshcrawl.core.pages import DEAD, Cause, PageRecord, Status, Verdict
+from freshcrawl.core.proofs import is_confirmed
 from freshcrawl.core.words import count
 
 UNLISTED = "no sitemap or page links to it any more"
+
+
+SITE_POLICIES = (
+    *("absent", "gone", "moved", "noindex", "not_found", "off_site", "out_of_scope", "robots"),
+    "to_home",
+)
+"""Keys of a site's table that say what becomes of a page for a reason; all can be ``keep``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +26,12 @@ class Policies:
     noindex: str = "hide"
     robots: str = "keep"
     missing_runs: int = 3
+    gone: str = "delete"
+    not_found: str = "hide"
+    moved: str = "follow"
+    to_home: str = "hide"
+    off_site: str = "hide"
+    out_of_scope: str = "hide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,7 @@ class Finding:
     missing_runs: int = 0
     alias_of: str = ""
     cause: str = ""
-    """A Cause, if the page leaves the answers or does not enter them."""
+    """A Cause, if the page leaves the answers, does not enter them, or is kept by policy only."""
 
 
 def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
@@ -44,8 +58,9 @@ def answered(record: PageRecord, listed: bool, policies: Policies) -> Finding:
     left = record.status in {Status.HIDDEN, Status.GONE}
     if left and record.missing_runs and (out := absent(record.missing_runs, policies)).verdict:
         return out
-    reason = record.reason if record.reason.startswith(UNLISTED) else ""
-    return Finding(Status.LIVE, reason, None, record.missing_runs)
+    unlisted_before = record.reason.startswith(UNLISTED)
+    reason, cause = (record.reason, record.cause) if unlisted_before else ("", "")
+    return Finding(Status.LIVE, reason, None, record.missing_runs, cause=cause)
 
 
 def absent(runs: int, policies: Policies) -> Finding:
@@ -54,7 +69,8 @@ def absent(runs: int, policies: Policies) -> Finding:
     It is kept until there were ``missing_runs`` of them; then the site's policy decides.
     """
     if runs < policies.missing_runs or policies.absent == "keep":
-        return Finding(Status.LIVE, unlisted(runs), None, runs)
+        by = '; kept by absent = "keep"' if runs >= policies.missing_runs else ""
+        return Finding(Status.LIVE, unlisted(runs) + by, None, runs, cause=Cause.UNLISTED)
     status = Status.HIDDEN if policies.absent == "hide" else Status.GONE
     return Finding(status, unlisted(runs), Verdict.ABSENT, runs, cause=Cause.UNLISTED)
 
@@ -64,50 +80,108 @@ def unlisted(runs: int) -> str:
     return f"{UNLISTED} (found by {count(runs, 'run')})"
 
 
-def not_found(record: PageRecord, listed: bool) -> Finding:
-    """Judge a 404: gone if nothing lists the page, or if it was hidden by a 404 before."""
+def not_found(record: PageRecord, listed: bool, policies: Policies) -> Finding:
+    """Judge a 404: gone if nothing lists the page, or if an earlier run found it dead."""
+    if record.status == Status.LIVE and policies.not_found == "keep":
+        return kept("404", Cause.NOT_FOUND, "not_found")
     if not listed:
         status, reason = Status.GONE, f"404, and {UNLISTED}"
-    elif record.status in {Status.HIDDEN, Status.GONE}:
+    elif is_confirmed(record, DEAD):
         status, reason = Status.GONE, f"404, and {record.status} before"
+    elif policies.not_found == "delete":
+        status, reason = Status.GONE, "404"
     else:
         status, reason = Status.HIDDEN, "404 although a source still lists it"
     return Finding(status, reason, Verdict.GONE, cause=Cause.NOT_FOUND)
 
 
-def gone() -> Finding:
+def gone(record: PageRecord, policies: Policies) -> Finding:
     """Judge a 410."""
-    return Finding(Status.GONE, "410", Verdict.GONE, cause=Cause.GONE)
+    if record.status == Status.LIVE and policies.gone == "keep":
+        return kept("410", Cause.GONE, "gone")
+    hide = policies.gone == "hide" and record.status != Status.GONE
+    status = Status.HIDDEN if hide else Status.GONE
+    return Finding(status, "410", Verdict.GONE, cause=Cause.GONE)
 
 
-def excluded(reason: str, cause: str) -> Finding:
-    """Judge an answer that keeps the page out of the answers."""
-    return Finding(Status.EXCLUDED, reason, Verdict.EXCLUDED, cause=cause)
+def excluded(reason: str, cause: str, *, was_published: bool = False) -> Finding:
+    """Judge an answer that keeps the page out of the answers; it is hidden if it was in them."""
+    hidden = was_published and cause != Cause.NO_PAGE
+    status = Status.HIDDEN if hidden else Status.EXCLUDED
+    return Finding(status, reason, Verdict.EXCLUDED, cause=cause)
 
 
-def disallowed(record: PageRecord, policies: Policies) -> Finding:
+def kept(reason: str, cause: str, policy: str) -> Finding:
+    """Judge a page in the answers that the site's ``policy`` keeps there, as it was last read."""
+    reason = f'{reason}; kept by {policy} = "keep"'
+    return Finding(Status.LIVE, reason, Verdict.EXCLUDED, cause=cause)
+
+
+def kept_and_read(finding: Finding) -> Finding:
+    """Judge a page that says noindex, is read all the same, and gets the status of ``finding``."""
+    reason = 'noindex; kept by noindex = "keep"'
+    runs = finding.missing_runs
+    return Finding(Status.LIVE, reason, finding.verdict, runs, cause=Cause.NOINDEX)
+
+
+def disallowed(record: PageRecord, policies: Policies, *, was_published: bool = False) -> Finding:
     """Judge a page that robots.txt does not allow to be fetched."""
     if record.status == Status.LIVE and policies.robots == "keep":
-        return Finding(Status.LIVE, "robots.txt disallows further checks", Verdict.EXCLUDED)
-    return excluded("robots.txt disallows it", Cause.ROBOTS)
+        return kept("robots.txt disallows further checks", Cause.ROBOTS, "robots")
+    return excluded("robots.txt disallows it", Cause.ROBOTS, was_published=was_published)
 
 
-def redirected(record: PageRecord, key: str | None, url: str, permanent: bool) -> Finding:
+def redirected(
+    record: PageRecord,
+    key: str | None,
+    url: str,
+    permanent: bool,
+    policies: Policies,
+    *,
+    was_published: bool = False,
+) -> Finding:
     """Judge a redirect to another page (``key``) or out of the site (None).
 
     A live page keeps its text under a temporary redirect, unread: that may be
     a login or a maintenance page. One that never was live is an alias at once,
     and an alias of that page already has not moved again.
     """
-    if record.status == Status.LIVE and not permanent:
+    live = record.status == Status.LIVE
+    if live and not permanent:
         where = f"to {key}" if key else f"off the site to {url}"
         return Finding(Status.LIVE, f"redirects {where} for now", Verdict.REJECTED)
     if key is None:
-        return excluded(f"redirects off the site to {url}", Cause.OFF_SITE)
+        reason = f"redirects off the site to {url}"
+        if live and policies.off_site == "keep":
+            return kept(reason, Cause.OFF_SITE, "off_site")
+        return excluded(reason, Cause.OFF_SITE, was_published=was_published)
+    how = "moved to" if permanent else "redirects to"
+    if live and policies.moved == "keep":
+        return kept(f"{how} {key}", Cause.MOVED, "moved")
     known = record.status == Status.ALIAS and record.alias_of == key
     verdict = Verdict.UNCHANGED if known else Verdict.MOVED
-    how = "moved to" if permanent else "redirects to"
     return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key, cause=Cause.MOVED)
+
+
+def to_home(
+    record: PageRecord, url: str, permanent: bool, policies: Policies, *, was_published: bool
+) -> Finding:
+    """Judge a redirect to the home page, which is how many sites answer for what is no more.
+
+    As with a 404, a page is hidden first, and gone when a later run confirms it.
+    """
+    live = record.status == Status.LIVE
+    if live and not permanent:
+        return Finding(Status.LIVE, "redirects to the home page for now", Verdict.REJECTED)
+    reason = f"redirects to the home page {url}"
+    if live and policies.to_home == "keep":
+        return kept(reason, Cause.HOME, "to_home")
+    if not was_published:
+        return excluded(reason, Cause.HOME)
+    if not permanent and record.status in {Status.HIDDEN, Status.GONE}:
+        return Finding(Status(record.status), reason, Verdict.EXCLUDED, cause=Cause.HOME)
+    status = Status.GONE if is_confirmed(record, DEAD) else Status.HIDDEN
+    return Finding(status, reason, Verdict.GONE, cause=Cause.HOME)
 
 
 def copy_of(key: str) -> Finding:
@@ -118,4 +192,5 @@ def copy_of(key: str) -> Finding:
 
 def standing(record: PageRecord, reason: str) -> Finding:
     """Return the finding that leaves a page as it is."""
-    return Finding(Status(record.status), reason, None, record.missing_runs)
+    status = Status(record.status)
+    return Finding(status, reason, None, record.missing_runs, cause=record.cause)

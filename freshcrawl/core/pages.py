@@ -61,6 +61,8 @@ class Cause(StrEnum):
     """What it answers is no page of documentation: an index, another content type, no text."""
 
 
+DEAD = frozenset({Cause.NOT_FOUND, Cause.GONE, Cause.HOME})
+"""Causes that say the page is no more; a later one confirms an earlier one."""
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.EXCLUDED, Verdict.MOVED})
 """Verdicts after which a page is live only while a guard holds its removal."""
 
@@ -95,6 +97,10 @@ class PageRecord(JsonRecord):
     status: str = Status.PENDING
     reason: str = ""
     """Why the page has its status, in words."""
+    cause: str = ""
+    """Why it is not in the answers, or is kept there by the site's policy (a Cause)."""
+    proofs: list[dict[str, Any]] = field(default_factory=list)
+    """What showed that it is to leave, or is kept by policy (``core.proofs``), newest last."""
     first_seen: float = 0.0
     last_seen: float = 0.0
     """A discovery source listed the page."""
@@ -159,7 +165,8 @@ class PageRecord(JsonRecord):
     @property
     def stale_reason(self) -> str:
         """Why the published text may be out of date although it is served, or ``""``."""
-        leaving = self.status == Status.LIVE and self.last_verdict in LEAVING
-        if self.failures or leaving:
+        live = self.status == Status.LIVE
+        leaving = live and self.last_verdict in LEAVING
+        if self.failures or leaving or (live and self.left_out):
             return self.reason or "the last checks failed"
         return ""

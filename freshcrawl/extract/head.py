@@ -9,6 +9,8 @@ from freshcrawl.extract.dom import Element, climb, tag_of, text_of
 from freshcrawl.extract.inline import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from freshcrawl.core.blocks import Document
 
 _REFRESH_MAX = 5.0
@@ -17,6 +19,8 @@ _REFRESH = re.compile(
     r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?(?!\s*url\s*=)(.+)", re.IGNORECASE | re.DOTALL
 )
 _SITE_NAME = re.compile(r"\s+(?:[\u2014\u2013|·»-]|::)\s+")
+_AGENT = re.compile(r"[a-z0-9_-]+")
+_BARS = re.compile(r"(?:^|[\s,])(?:noindex|none|unavailable_after)\b", re.IGNORECASE)
 _FOLLOWED = ("http://", "https://")
 _CONTROLS = re.compile(r"[\t\r\n]")
 
@@ -35,7 +39,7 @@ def read_head(root: Element, base: str, document: Document) -> None:
     document.title = _SITE_NAME.split(title)[0] or title
     document.language = (root.get("lang") or root.get("xml:lang") or "").strip()
     document.description = _meta(metas, "description") or _meta(metas, "og:description")
-    document.robots = ", ".join(filter(None, (_content(el) for el in metas if _is(el, "robots"))))
+    document.robots = "\n".join(dict.fromkeys(_robots(metas)))
     document.canonical = _canonical(root, base)
     document.refresh = _refresh(metas, base)
 
@@ -56,6 +60,16 @@ def _without_scripts(el: Element) -> bool:
 
 def _is(el: Element, name: str) -> bool:
     return (el.get("name") or el.get("property") or "").strip().lower() == name
+
+
+def _robots(metas: list[Element]) -> Iterator[str]:
+    """Yield what robots metas say, as headers would: those for one agent with its name."""
+    for el in metas:
+        name, content = (el.get("name") or "").strip().lower(), _content(el)
+        if content and _is(el, "robots"):
+            yield content
+        elif _AGENT.fullmatch(name) and _BARS.search(content):
+            yield f"{name}: {content}"
 
 
 def _content(el: Element) -> str:

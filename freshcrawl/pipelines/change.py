@@ -11,7 +11,7 @@ from freshcrawl.core.boilerplate import BODY, FRAME_ONLY
 from freshcrawl.core.changes import compare, grade, tolerance_words
 from freshcrawl.core.differences import LINKS_ONLY, VOLATILE_ONLY, differ
 from freshcrawl.core.pages import Cause, Verdict
-from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.robots_meta import barring
 from freshcrawl.core.simhash import hamming, simhash
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.noise.check import check_noise
@@ -115,7 +115,10 @@ class ChangePipeline(RunComponent):
         self.run.count("not_modified")
         if self.run.ledger.is_live(item.key):
             item.verdict = Verdict.UNCHANGED
-            if self.run.site.noindex == "hide" and says_noindex(item.robots_header):
-                item.exclude("noindex", Cause.NOINDEX)
+            value = barring(item.robots_header, self.run.agent, item.fetched_at)
+            item.barred = value and f"X-Robots-Tag: {value}"
+            if value and self.run.site.noindex == "hide":
+                item.exclude(item.barred, Cause.NOINDEX)
         else:
-            item.exclude(self.run.ledger.pages[item.key].reason)
+            record = self.run.ledger.pages[item.key]
+            item.exclude(record.reason, record.cause or Cause.NO_PAGE)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from freshcrawl.components import RunComponent
 from freshcrawl.core.pages import Cause
-from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.robots_meta import barring
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
 from freshcrawl.items import Outcome, PageItem
@@ -64,8 +64,8 @@ class NormalizePipeline(RunComponent):
         return self.run.sightings.key_of(url) != item.key
 
     def _judge(self, item: PageItem, document: Document) -> None:
-        item.by_headers = self._hides(item.robots_header)
-        noindex = item.by_headers or self._hides(document.robots)
+        item.by_headers = self._bars(item, "X-Robots-Tag", item.robots_header)
+        noindex = item.by_headers or self._bars(item, "meta robots", document.robots)
         empty = not any(block.plain.strip() for block in document.blocks)
         if not self.run.site.wants(item.cited_url):
             item.exclude("kept out by allow or deny; read for its links only", Cause.SCOPE)
@@ -74,16 +74,22 @@ class NormalizePipeline(RunComponent):
         elif document.wall and (noindex or empty):
             # A challenge asks not to be indexed: that says nothing of the page behind it.
             item.refuse(document.wall, document.wall_words)
-        elif noindex:
-            item.exclude("noindex", Cause.NOINDEX)
+        elif noindex and not (self.run.ledger.is_live(item.key) and not empty):
+            item.exclude(item.barred, Cause.NOINDEX)
         elif empty:
             self._not_the_page(item, "no text found in the page")
         else:
             item.document = document
 
-    def _hides(self, robots: str) -> bool:
-        """Tell whether robots meta or headers keep a page out, and the site's policy obeys."""
-        return self.run.site.noindex == "hide" and says_noindex(robots)
+    def _bars(self, item: PageItem, where: str, robots: str) -> bool:
+        """Tell whether robots metas or headers keep a page out, and the site's policy obeys.
+
+        Of a page in the answers the body is judged first: an error page says noindex, too.
+        """
+        value = barring(robots, self.run.agent, item.fetched_at)
+        if value:
+            item.barred = f"{where}: {value}"
+        return bool(value) and self.run.site.noindex == "hide"
 
     def _not_the_page(self, item: PageItem, reason: str) -> None:
         """What was published stays; a page that never had text is just not a document."""

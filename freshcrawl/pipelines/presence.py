@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
 from freshcrawl.core.guards import LONE_MOVES
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.homes import leads_home
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED
 
@@ -28,23 +29,38 @@ class PresencePipeline(RunComponent):
     def _find(self, item: PageItem) -> Finding:
         record = self.run.ledger.pages[item.key]
         listed = self._is_listed(record)
+        policies, was_published = self.run.policies, item.key in self.run.ledger.published
         finding = evidence.standing(record, item.reason)
         if item.canonical and self._is_copy(record, item.canonical):
             finding = evidence.copy_of(item.canonical)
         elif item.verdict in ANSWERED:
-            finding = evidence.answered(record, listed, self.run.policies)
+            finding = evidence.answered(record, listed, policies)
+            finding = self._with_noindex(item, record, finding)
         elif item.verdict == Verdict.EXCLUDED:
-            finding = evidence.excluded(item.reason, item.cause)
+            finding = evidence.excluded(item.reason, item.cause, was_published=was_published)
         elif item.outcome == Outcome.MISSING:
-            finding = evidence.not_found(record, listed)
+            finding = evidence.not_found(record, listed, policies)
         elif item.outcome == Outcome.GONE:
-            finding = evidence.gone()
+            finding = evidence.gone(record, policies)
         elif item.outcome == Outcome.DISALLOWED:
-            finding = evidence.disallowed(record, self.run.policies)
+            finding = evidence.disallowed(record, policies, was_published=was_published)
         elif item.outcome == Outcome.REDIRECT:
-            target = self.run.sightings.key_of(item.target)
-            finding = evidence.redirected(record, target, item.target, item.permanent)
+            finding = self._redirected(item, record, was_published=was_published)
         return finding
+
+    def _redirected(self, item: PageItem, record: PageRecord, *, was_published: bool) -> Finding:
+        policies, permanent = self.run.policies, item.permanent
+        target = self.run.sightings.key_of(item.target)
+        known = {"was_published": was_published}
+        if target is not None and leads_home(self.run, item.key, target):
+            return evidence.to_home(record, item.target, permanent, policies, **known)
+        return evidence.redirected(record, target, item.target, permanent, policies, **known)
+
+    def _with_noindex(self, item: PageItem, record: PageRecord, finding: Finding) -> Finding:
+        """Note that a page says noindex where the site's policy keeps it; a 304 says it again."""
+        again = item.outcome == Outcome.NOT_MODIFIED and record.cause == Cause.NOINDEX
+        keeps = self.run.policies.noindex == "keep" and (item.barred or again)
+        return evidence.kept_and_read(finding) if keeps and not finding.cause else finding
 
     def _is_listed(self, record: PageRecord) -> bool:
         """Tell whether anything lists a page; one that was found unlisted must be reached again."""

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.components import RunComponent, run_of
-from freshcrawl.core.pages import Verdict
+from freshcrawl.core.pages import Cause, Verdict
 from freshcrawl.core.trust import Gist, Short, shrank, word_count
 from freshcrawl.items import PageItem
 from freshcrawl.pipelines.unknown_answer import UnknownAnswers
@@ -52,7 +52,15 @@ class RejectPipeline(RunComponent):
                 self.drop_if_fatal(error)
                 logger.exception("%(url)s could not be judged", {"url": item.url})
                 item.fail(f"could not be judged: {error!r}")
+        if isinstance(item, PageItem) and item.document is not None and item.barred:
+            self._obey(item)
         return item
+
+    def _obey(self, item: PageItem) -> None:
+        """Exclude a page in the answers that says noindex, now that its body is the page."""
+        if self._leaves(item):
+            item.exclude(item.barred, Cause.NOINDEX)
+            item.canonical, item.canonical_url = "", ""
 
     async def _judge(self, item: PageItem, document: Document) -> None:
         live = self.run.ledger.is_live(item.key)
@@ -72,8 +80,11 @@ class RejectPipeline(RunComponent):
         if soft_404:
             reason = "answers 200 with what the site says of pages that do not exist"
             item.refuse(SOFT_404, reason, exclude=not live)
-        elif before is not None:
+        elif before is not None and not self._leaves(item):
             await in_turn(self._compare_length, item, document, before)
+
+    def _leaves(self, item: PageItem) -> bool:
+        return bool(item.barred) and self.run.site.noindex == "hide"
 
     def _published(self, item: PageItem) -> Gist | None:
         """Return the published text, None if it is not kept."""
