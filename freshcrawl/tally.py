@@ -179,9 +179,12 @@ def _is_unread(run: Run, key: str) -> bool:
     passed: set[str] = set()
     while key not in passed:
         passed.add(key)
-        target = run.ledger.pages.get(key)
+        target, entry = run.ledger.pages.get(key), run.ledger.staged.get(key)
         if run.ledger.will_live(key):
             return False
+        if entry is not None and entry.status == Status.ALIAS:
+            key = entry.alias_of  # its record is that of a live page until this is published
+            continue
         if target is None or target.status != Status.ALIAS:
             return target is None or target.status == Status.PENDING
         key = target.alias_of

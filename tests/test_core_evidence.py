@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshcrawl.core import evidence
-from freshcrawl.core.evidence import SITE_POLICIES, Finding, Policies
+from freshcrawl.core.evidence import Finding, Policies
 from freshcrawl.core.pages import LEAVING, Cause, PageRecord, Status, Verdict
 
 KEY = "docs.example.com/new"
@@ -124,7 +124,8 @@ def test_gone() -> None:
     assert evidence.gone(page(Status.GONE), Policies(gone="hide")).status == Status.GONE
 
 
-KEEPS = Policies(**dict.fromkeys(SITE_POLICIES, "keep"))
+K = "keep"
+KEEPS = Policies(K, K, K, 3, gone=K, not_found=K, moved=K, to_home=K, off_site=K, out_of_scope=K)
 KEPT = {
     "gone": lambda record: evidence.gone(record, KEEPS),
     "not_found": lambda record: evidence.not_found(record, False, KEEPS),

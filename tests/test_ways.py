@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ import pytest
 from freshcrawl.core.pages import Cause
 from tests.support.cuts import WatchedEmbedder
 from tests.support.site_server import Reply
-from tests.support.ways_site import DAY, PAGE, PATHS, Ways, html, to, words
+from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to, words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,8 +102,6 @@ class Case:
     table: str = ""
     stale: bool | None = None
     """Whether a page that stays is stale; None where it leaves."""
-    links: bool = True
-    """Tried on a site that is found by its links, too."""
 
 
 NF_KEEP = 'not_found = "keep"'
@@ -119,13 +115,11 @@ OFF = answers(to("http://else.test/x"))
 EXPIRED = header("unavailable_after: Sunday, 25-Jun-23 15:00:00 GMT")
 NOT_YET = header("unavailable_after: 2999-01-01")
 DEAD = both(unlisted, status(404))
-SITEMAP = {"links": False}
 CASES = [
     Case("410", status(410), "gone gone", Cause.GONE),
     Case("410 hide", status(410), "hidden hidden hidden", Cause.GONE, 'gone = "hide"'),
     Case("410 keep", status(410), "live live live", Cause.GONE, 'gone = "keep"', stale=True),
     Case("404 listed", status(404), "hidden gone gone", Cause.NOT_FOUND),
-    Case("404 delete", status(404), "gone gone", Cause.NOT_FOUND, NF_DELETE, **SITEMAP),
     Case("404 keep", status(404), "live live live", Cause.NOT_FOUND, NF_KEEP, stale=True),
     Case("absent, 404", DEAD, "gone gone", Cause.NOT_FOUND),
     Case("absent, 410", both(unlisted, status(410)), "gone gone", Cause.GONE),
@@ -134,55 +128,46 @@ CASES = [
     Case("unlisted hide", unlisted, "live live hidden hidden", Cause.UNLISTED, 'absent = "hide"'),
     Case("unlisted delete", unlisted, "live gone gone", Cause.UNLISTED, DELETE_AT_2),
     Case("301", moved(), "alias alias", Cause.MOVED),
-    Case("308", moved(308), "alias", Cause.MOVED, **SITEMAP),
     Case("301 keep", moved(), "live live", Cause.MOVED, 'moved = "keep"', stale=True),
-    Case("refresh", refreshes, "alias alias", Cause.MOVED, **SITEMAP),
-    Case("canonical", names_canonical, "alias alias", Cause.COPY, **SITEMAP),
     Case("302", moved(302), "live live live live live live", stale=True),
     Case("home", answers(to("/")), "hidden gone gone", Cause.HOME),
-    Case("home index", answers(to("/index.html")), "hidden gone", Cause.HOME, NO_DROP, **SITEMAP),
     Case("home elsewhere", home_elsewhere, "hidden gone", Cause.HOME),
     Case("home keep", answers(to("/")), "live live", Cause.HOME, 'to_home = "keep"', stale=True),
-    Case("home 302", answers(to("/", 302)), "live live live", stale=True, **SITEMAP),
     Case("off site", OFF, "hidden hidden", Cause.OFF_SITE),
     Case("off site keep", OFF, "live live", Cause.OFF_SITE, OFF_KEEP, stale=True),
-    Case("off site 302", OFF_302, "live live", stale=True, **SITEMAP),
     Case("noindex", says("noindex"), "hidden hidden", Cause.NOINDEX),
-    Case("none", says("none"), "hidden hidden", Cause.NOINDEX, **SITEMAP),
-    Case("noindex for us", says("noindex", "FreshCrawl"), "hidden", Cause.NOINDEX, **SITEMAP),
-    Case("noindex for others", says("noindex", "googlebot"), "live live", stale=False, **SITEMAP),
     Case("header", header("noindex"), "hidden hidden", Cause.NOINDEX),
-    Case("header for us", header("freshcrawl: noindex"), "hidden", Cause.NOINDEX, **SITEMAP),
-    Case("header for others", header("otherbot: noindex"), "live live", stale=False, **SITEMAP),
-    Case("expired", EXPIRED, "hidden", Cause.NOINDEX, **SITEMAP),
-    Case("not yet expired", NOT_YET, "live", stale=False, **SITEMAP),
     Case("noindex keep", says("noindex"), "live live", Cause.NOINDEX, NI_KEEP, stale=False),
     Case("robots hide", disallowed, "hidden hidden", Cause.ROBOTS, 'robots = "hide"'),
     Case("robots keep", disallowed, "live live", Cause.ROBOTS, stale=True),
     Case("scope", denied, "hidden hidden", Cause.SCOPE),
     Case("scope keep", denied, "live live", Cause.SCOPE, 'out_of_scope = "keep"', stale=True),
 ]  # fmt: skip
+ONCE = [
+    Case("404 delete", status(404), "gone gone", Cause.NOT_FOUND, NF_DELETE),
+    Case("308", moved(308), "alias", Cause.MOVED),
+    Case("refresh", refreshes, "alias alias", Cause.MOVED),
+    Case("canonical", names_canonical, "alias alias", Cause.COPY),
+    Case("home index", answers(to("/index.html")), "hidden gone", Cause.HOME, NO_DROP),
+    Case("home 302", answers(to("/", 302)), "live live live", stale=True),
+    Case("off site 302", OFF_302, "live live", stale=True),
+    Case("none", says("none"), "hidden hidden", Cause.NOINDEX),
+    Case("noindex for us", says("noindex", "FreshCrawl"), "hidden", Cause.NOINDEX),
+    Case("noindex for others", says("noindex", "googlebot"), "live live", stale=False),
+    Case("header for us", header("freshcrawl: noindex"), "hidden", Cause.NOINDEX),
+    Case("header for others", header("otherbot: noindex"), "live live", stale=False),
+    Case("expired", EXPIRED, "hidden", Cause.NOINDEX),
+    Case("not yet expired", NOT_YET, "live", stale=False),
+]  # fmt: skip
+"""Tried on a site with a sitemap only."""
+TRIED = [(False, case) for case in [*CASES, *ONCE]] + [(True, case) for case in CASES]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["sitemap", "links"])
-def crawled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[bool, Path]]:
-    """Return how a site is found, and its state after a first crawl."""
-    folder = tmp_path_factory.mktemp("crawled") / "state"
-    with Ways(by_links=request.param) as ways:
-        ways.crawl()
-        ways.copy_to(folder)
-        yield request.param, folder
-
-
-@contextmanager
-def begun(crawled: tuple[bool, Path], table: str = "") -> Iterator[Ways]:
-    by_links, folder = crawled
-    with Ways(by_links=by_links, table=table and f"{table}\n") as ways:
-        shutil.copytree(folder, ways.place.state)
-        ways.offset += DAY
-        yield ways
+@pytest.fixture(scope="module")
+def states(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Return the state after a first crawl of a site, found by its links or its sitemap."""
+    folder = tmp_path_factory.mktemp("states")
+    return {by_links: first_state(folder / str(by_links), by_links) for by_links in (False, True)}
 
 
 def answered(ways: Ways) -> bool:
@@ -194,11 +179,13 @@ def neighbours_stand(ways: Ways) -> None:
     assert ways.found(*map(words, NEIGHBOURS)) == [{path} for path in NEIGHBOURS]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_way(crawled: tuple[bool, Path], case: Case) -> None:
-    if crawled[0] and not case.links:
-        pytest.skip("tried with a sitemap only")
-    with begun(crawled, case.table) as ways:
+@pytest.mark.parametrize(
+    ("by_links", "case"),
+    TRIED,
+    ids=[f"{case.name}{', links' if by_links else ''}" for by_links, case in TRIED],
+)
+def test_way(states: dict[bool, Path], by_links: bool, case: Case) -> None:
+    with begun(states[by_links], case.table, by_links=by_links) as ways:
         assert answered(ways)
         case.change(ways)
         for number, expected in enumerate(case.statuses.split()):

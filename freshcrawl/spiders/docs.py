@@ -14,6 +14,7 @@ from freshcrawl.absence import to_confirm
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.components import get_run
 from freshcrawl.config import Config
+from freshcrawl.core.pages import Status
 from freshcrawl.discovery import Discovery
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.middlewares import DUE_CHECKED, KEY, NotDue
@@ -134,6 +135,9 @@ class DocsSpider(Spider):
         for key in self.run.sightings.pointed_to(item.key):
             # A canonical page that nothing else lists may be gone: see before believing.
             confirm = bool(item.canonical) and self.run.sightings.only_pointed_to(key)
+            # So may an alias be a page again that a page in the answers moves to.
+            moves = item.outcome == Outcome.REDIRECT and self.run.ledger.is_live(item.key)
+            confirm |= moves and self.run.ledger.pages[key].status == Status.ALIAS
             request = self.page_request(key, confirm=confirm)
             if request is not None:
                 self.crawler.engine.crawl(request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -22,6 +22,7 @@ from tests.support.site_model import ROOT, key_of, url_of
 from tests.support.site_server import Faults, Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from scrapy import Request
@@ -119,11 +120,11 @@ class Ways:
         self.runner.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def set_table(self, table: str) -> None:
-        """Give the site another table."""
+    def set_table(self, table: str, pace: str = HALF_DAY) -> None:
+        """Give the site another table, and intervals."""
         self.table = table
         way = 'discovery = "links"\n' if self.by_links else ""
-        text = f'[sites.{NAME}]\nurl = "{ROOT}"\n{way}{HALF_DAY}{table}'
+        text = f'[sites.{NAME}]\nurl = "{ROOT}"\n{way}{pace}{table}'
         (self.place.folder / "sites.toml").write_text(text, encoding="utf-8")
 
     @property
@@ -162,6 +163,19 @@ class Ways:
             hits = [(text, search([reader], self.embedder, text, **ask)) for text in texts]  # type: ignore[arg-type]
         return [{urlsplit(h.url).path for h in found if text in h.text} for text, found in hits]
 
-    def copy_to(self, folder: Path) -> None:
-        """Copy the state, for other sites to begin with."""
-        shutil.copytree(self.place.state, folder)
+
+def first_state(folder: Path, by_links: bool) -> Path:
+    """Return ``folder`` with the state after a first crawl."""
+    with Ways(by_links=by_links) as ways:
+        ways.crawl()
+        shutil.copytree(ways.place.state, folder)
+    return folder
+
+
+@contextmanager
+def begun(state: Path, table: str = "", *, by_links: bool = False) -> Iterator[Ways]:
+    """Give a site that was crawled once, a day before, with lines for its table."""
+    with Ways(by_links=by_links, table=table and f"{table}\n") as ways:
+        shutil.copytree(state, ways.place.state)
+        ways.offset += DAY
+        yield ways
