@@ -98,7 +98,9 @@ def _count(run: Run, record: PageRecord) -> None:
     )
     said = ", ".join(record.unlisted_by) or "all of discovery"
     said = f"not listed any more by {said}"
-    run.prove(record.key, Proof(finding.cause, record.url, said=said, status=finding.status))
+    run.prove(
+        record.key, Proof(finding.cause, record.url, said=said, status=finding.status), run.now
+    )
     if finding.verdict is not None:
         _leave(run, record, finding)
 

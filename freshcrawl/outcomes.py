@@ -130,7 +130,7 @@ def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
         proof.target, proof.said = item.canonical_url, ""
     else:
         proof.http_status, proof.target = 200 if again else item.http_status, item.target
-    run.prove(item.key, proof)
+    run.prove(item.key, proof, item.fetched_at)
 
 
 def _list(run: Run, item: PageItem, verdict: str, *, stays: bool) -> None:

@@ -135,4 +135,5 @@ def _prove(run: Run, record: PageRecord, key: str | None, status: str = "") -> N
     if any(proof.cause == cause and not proof.over for proof in all_of(record)):
         return
     said = "the site's table" if key is None else f"{SAME} {key}"
-    run.prove(record.key, Proof(cause, record.url, said=said, status=status or record.status))
+    proof = Proof(cause, record.url, said=said, status=status or record.status)
+    run.prove(record.key, proof, run.now)

@@ -216,10 +216,10 @@ class Run:
         self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
 
-    def prove(self, key: str, proof: Proof) -> None:
+    def prove(self, key: str, proof: Proof, at: float) -> None:
         """Keep in a page's record what shows that it is to leave, or is kept by policy only."""
         record = self.ledger.pages[key]
-        self.ledger.set(key, proofs=noted(record, proof, self.now, self.report.run_id))
+        self.ledger.set(key, proofs=noted(record, proof, at, self.report.run_id))
 
     def count_page(self, key: str, name: str) -> None:
         """Count a page under a verdict ("" for none), and no more under the one before."""

@@ -51,7 +51,7 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     copy = copy_of(key, ledger.pages[key].url, target, run.now)
     run.count_page(key, "moved")
     url = ledger.pages[target].url if target in ledger.pages else target
-    run.prove(key, Proof(copy.cause, copy.url, target=url, status=copy.status))
+    run.prove(key, Proof(copy.cause, copy.url, target=url, status=copy.status), copy.staged_at)
     if ledger.is_live(key):
         run.stage(copy)
     else:

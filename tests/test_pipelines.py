@@ -15,7 +15,7 @@ from freshcrawl.core.blocks import Block, Document
 from freshcrawl.core.evidence import Finding
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.published import Published, Staged
-from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.robots_meta import product_token, says_noindex
 from freshcrawl.core.schedule import DAY
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
@@ -141,6 +141,57 @@ def test_noindex(robots: str) -> None:
 )
 def test_no_noindex(robots: str) -> None:
     assert not says_noindex(robots)
+
+
+@pytest.mark.parametrize(
+    ("robots", "expected"),
+    [
+        ("unavailable_after: 25 Jun 2010 15:00:00 PST", True),
+        ("unavailable_after: Sunday, 25-Jun-10 15:00:00 GMT, nofollow", True),
+        ("unavailable_after: Wed, 25 Jun 2010 15:00:00 GMT", True),
+        ("unavailable_after: 2010-06-25", True),
+        ("unavailable_after:2010-06-25T15:00:00+02:00", True),
+        ("nofollow, unavailable_after: 2010-06-25", True),
+        ("freshcrawl: unavailable_after: 2010-06-25", True),
+        ("otherbot: unavailable_after: 2010-06-25", False),
+        ("unavailable_after: 2999-06-25", False),
+        ("unavailable_after: 25 Jun 2999 15:00:00 GMT", False),
+        ("unavailable_after: soon", False),
+        ("unavailable_after: 31-31-31", False),
+        ("unavailable_after", False),
+        ("unavailable_after:", False),
+    ],
+)
+def test_a_date_after_which_a_page_is_no_more(robots: str, expected: bool) -> None:
+    assert says_noindex(robots, now=NOW) is expected
+
+
+@pytest.mark.parametrize(
+    ("robots", "agent", "expected"),
+    [
+        ("acme-bot: noindex", "acme-bot", True),
+        ("Acme-Bot: NoIndex", "acme-bot", True),
+        ("freshcrawl: noindex", "acme-bot", False),
+        ("acme: noindex", "acme-bot", False),
+        ("noindex", "acme-bot", True),
+    ],
+)
+def test_noindex_for_our_product_token(robots: str, agent: str, expected: bool) -> None:
+    assert says_noindex(robots, agent) is expected
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "token"),
+    [
+        ("freshcrawl", "freshcrawl"),
+        ("Acme-Bot/1.0 (docs)", "acme-bot"),
+        ("Mozilla/5.0 (compatible)", "mozilla"),
+        ("", "freshcrawl"),
+        ("/odd", "freshcrawl"),
+    ],
+)
+def test_the_product_token_of_a_user_agent(user_agent: str, token: str) -> None:
+    assert product_token(user_agent) == token
 
 
 @given(st.text())

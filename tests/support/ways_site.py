@@ -69,6 +69,7 @@ class WaysSite:
         self.listed = list(PATHS)
         self.home = "/"
         self.robots = ""
+        self.unknown = Reply(404, b"no", {"Content-Type": "text/html"})
         self.asked: list[str] = []
         self.struck: set[str] = set()
         self.on_request: Any = lambda number: None
@@ -93,7 +94,7 @@ class WaysSite:
         if path == self.home and path not in self.answers:
             links = "".join(f'<a href="{p}">{p}</a>' for p in self.listed)
             return html(path, links=links if self.by_links else "")
-        return self.answers.get(path, Reply(404, b"no", {"Content-Type": "text/html"}))
+        return self.answers.get(path, self.unknown)
 
 
 class Ways:

@@ -1,0 +1,323 @@
+"""What a record keeps of why its page left, stays by policy only, or was away; and its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from freshcrawl.core.pages import Cause, PageRecord, Status
+from freshcrawl.core.proofs import KEPT, MAX_SHOWN, Proof, all_of, is_confirmed, left, noted, over
+from freshcrawl.proof_words import proof_lines, proofs_of
+from tests.support.site_server import Reply
+from tests.support.ways_site import PAGE, PATHS, begun, first_state, html, to, words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = 1_700_000_000.0
+KEY, URL = "docs.test/guide/c", "http://docs.test/guide/c"
+DAY = 86_400.0
+GONE = Reply(410, b"gone", {"Content-Type": "text/html"})
+MISSING = Reply(404, b"no", {"Content-Type": "text/html"})
+ERROR_PAGE = "<p>We looked everywhere, and there is nothing of that name in this house.</p>"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return first_state(tmp_path_factory.mktemp("states") / "state", by_links=False)
+
+
+def note(record: PageRecord, run: int, **given: Any) -> None:
+    given = {"cause": Cause.NOT_FOUND, "url": URL, "http_status": 404, "status": "hidden", **given}
+    record.proofs = noted(record, Proof(**given), NOW + run * DAY, f"run{run}")
+
+
+def test_what_is_found_again_is_one_proof() -> None:
+    record = PageRecord(KEY, URL)
+    for run in (1, 1, 2):  # twice by one run
+        note(record, run, status="hidden" if run == 1 else "gone")
+    [proof] = all_of(record)
+    assert (proof.first, proof.last, proof.runs) == (NOW + DAY, NOW + 2 * DAY, 2)
+    assert (proof.run_id, proof.status) == ("run2", "gone")
+
+
+def test_what_was_over_begins_anew() -> None:
+    record = PageRecord(KEY, URL)
+    note(record, 1)
+    record.proofs = over(record, NOW + 2 * DAY)["proofs"]
+    assert over(record, NOW + 3 * DAY) == {}
+    note(record, 4)
+    assert [proof.over for proof in all_of(record)] == [NOW + 2 * DAY, 0.0]
+
+
+def test_an_answer_says_nothing_against_being_unlisted() -> None:
+    record = PageRecord(KEY, URL)
+    note(record, 1, cause=Cause.UNLISTED, http_status=0)
+    assert over(record, NOW + 2 * DAY) == {}
+    assert over(record, NOW + 2 * DAY, listed=True)
+
+
+def test_the_last_different_proofs_are_kept_and_what_is_long_is_cut() -> None:
+    record = PageRecord(KEY, URL)
+    for run in range(9):
+        note(record, run, cause=Cause.MOVED, http_status=301, target=f"{run}" + "x" * 9_000)
+    assert [proof.target[0] for proof in all_of(record)] == list("45678")
+    assert len(record.proofs) == KEPT
+    assert {len(proof.target) for proof in all_of(record)} == {MAX_SHOWN}
+    note(record, 9, cause=Cause.MOVED, http_status=301, target="8" + "x" * 9_000)
+    assert all_of(record)[-1].runs == 2
+
+
+def test_a_page_leaves_by_the_proof_of_its_cause() -> None:
+    record = PageRecord(KEY, URL)
+    note(record, 1)
+    note(record, 2, cause=Cause.NOINDEX, http_status=200)
+    assert left(record, Cause.ROBOTS, NOW) == {}
+    record.proofs = left(record, Cause.NOT_FOUND, NOW + 3 * DAY)["proofs"]
+    assert [proof.left for proof in all_of(record)] == [NOW + 3 * DAY, 0.0]
+    assert left(record, Cause.NOT_FOUND, NOW + 4 * DAY) == {}
+
+
+def test_a_record_of_the_earlier_format_can_be_read_and_gone_on_with() -> None:
+    stored = {"key": KEY, "url": URL, "status": "hidden", "reason": "404 although ..."}
+    record = PageRecord.from_json(stored)
+    assert (record.proofs, record.cause) == ([], "")
+    assert record.to_json() == stored
+    assert is_confirmed(record, {Cause.NOT_FOUND})
+    assert over(record, NOW) == {}
+    note(record, 1)
+    assert PageRecord.from_json(record.to_json()) == record
+
+
+def test_a_proof_of_a_later_format_can_be_read() -> None:
+    record = PageRecord(KEY, URL, proofs=[{"cause": "gone", "later": 1}, {}])
+    assert [proof.cause for proof in all_of(record)] == ["gone", ""]
+    assert proofs_of(record)[1]["first_found"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "words"),
+    [
+        (
+            {},
+            "hidden",
+            "hidden because it was not found (http://docs.test/guide/c: HTTP 404); found 10 d ago "
+            "(2023-11-15T22:13:20Z) (run1)",
+        ),
+        (
+            {"left": NOW + DAY},
+            "hidden",
+            "hidden since 2023-11-15T22:13:20Z because it was not found",
+        ),
+        ({}, "live", "is to leave the answers because it was not found"),
+        (
+            {"left": NOW + DAY, "over": NOW + 3 * DAY},
+            "live",
+            "was hidden from 2023-11-15T22:13:20Z to 2023-11-17T22:13:20Z because it was not found",
+        ),
+        ({"over": NOW + 3 * DAY}, "live", "was to leave the answers from 2023-11-15T22:13:20Z to"),
+        (
+            {"status": "gone", "left": NOW + DAY, "over": NOW + 3 * DAY},
+            "live",
+            "was gone from 2023-11-15T22:13:20Z to 2023-11-17T22:13:20Z because",
+        ),
+        (
+            {"status": "live", "cause": Cause.ROBOTS, "http_status": 0, "said": "robots.txt"},
+            "live",
+            "kept in the answers because robots.txt disallowed it (http://docs.test/guide/c: "
+            "robots.txt)",
+        ),
+        (
+            {"cause": Cause.HOME, "http_status": 301, "target": "http://docs.test/"},
+            "hidden",
+            "(http://docs.test/guide/c: HTTP 301 to http://docs.test/)",
+        ),
+        (
+            {"cause": Cause.NOINDEX, "http_status": 200, "said": "X-Robots-Tag: noindex"},
+            "hidden",
+            "it asked not to be indexed (http://docs.test/guide/c: HTTP 200, X-Robots-Tag: noind",
+        ),
+        ({"runs": 3, "last": NOW + 4 * DAY}, "hidden", "(2023-11-18T22:13:20Z), by 3 runs (run1)"),
+    ],
+)
+def test_words(given: dict[str, Any], status: str, words: str) -> None:
+    record = PageRecord(KEY, URL, status=status)
+    note(record, 1)
+    record.proofs[0] |= {k: v for k, v in given.items() if k != "runs"}
+    record.proofs[0]["runs"] = given.get("runs", 1)
+    page = {"status": status, "proofs": proofs_of(record)}
+    [line] = proof_lines(page, NOW + 11 * DAY)
+    assert words in line
+    assert "None" not in line
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+@pytest.mark.parametrize("status", list(Status))
+def test_each_cause_and_status_has_words(cause: Cause, status: Status) -> None:
+    record = PageRecord(KEY, URL, status=status)
+    note(record, 1, cause=cause, status=status)
+    [line] = proof_lines({"status": status, "proofs": proofs_of(record)}, NOW)
+    assert str(cause) == "gone" or f"because {cause} " not in line
+
+
+# -- over whole runs --------------------------------------------------------
+
+
+def test_explain_tells_the_story_of_a_page(state: Path) -> None:
+    """Hidden by noindex, back, dead, back: in words, with dates, and in JSON."""
+    with begun(state) as ways:
+        steps = [
+            html(PAGE, head='<meta name="robots" content="noindex">'),
+            html(PAGE),
+            MISSING,
+            MISSING,
+            html(PAGE),
+        ]
+        for reply in steps:
+            ways.site.answers[PAGE] = reply
+            ways.crawl()
+        found, text = ways.explained()
+        first, second = found["proofs"]
+        assert (first["cause"], first["http_status"], first["said"], first["status"]) == (
+            "noindex",
+            200,
+            "meta robots: noindex",
+            "hidden",
+        )
+        assert (second["cause"], second["http_status"], second["status"], second["runs"]) == (
+            "not_found",
+            404,
+            "gone",
+            2,
+        )
+        for proof in (first, second):
+            assert proof["url"].endswith(PAGE)
+            assert proof["first_found"] == proof["left_at"] < proof["over_at"]
+        lines = [line for line in text.splitlines() if "because" in line]
+        assert "  was gone from " in lines[0]
+        assert "it was not found" in lines[0]
+        assert "  was hidden from " in lines[1]
+        assert "asked not to be indexed" in lines[1]
+        assert len(str(ways.record().to_json())) < 2_000
+
+
+def test_a_removal_that_a_guard_holds_is_yet_to_come(state: Path) -> None:
+    """Seven of twelve pages: more than the guard lets go, so that none leaves and all are stale."""
+    with begun(state) as ways:
+        for path in PATHS[:7]:
+            ways.site.answers[path] = MISSING
+        ways.crawl()
+        found, text = ways.explained()
+        assert (found["status"], found["proofs"][0]["left_at"]) == ("live", None)
+        assert found["stale_reason"] == "404 although a source still lists it"
+        assert "is to leave the answers because it was not found" in text
+        assert ways.found(words(PAGE)) == [{PAGE}]
+        ways.site.answers = {path: html(path) for path in PATHS}
+        assert ways.crawl().embedded == []
+        found, text = ways.explained()
+        assert found["stale_reason"] == ""
+        assert "was to leave the answers from" in text
+
+
+@pytest.mark.parametrize("head", ["", '<meta name="robots" content="noindex">'])
+def test_a_soft_404_that_says_noindex_is_rejected_where_the_page_was_live(
+    state: Path, head: str
+) -> None:
+    with begun(state) as ways:
+        unknown = html("/x", title="Not here", head=head, body=ERROR_PAGE)
+        ways.site.unknown = unknown
+        ways.site.answers[PAGE] = unknown
+        ended = ways.crawl()
+        assert ended.report is not None
+        assert (ended.report.rejected, ended.report.hidden) == (1, 0)
+        assert ways.found(words(PAGE)) == [{PAGE}]
+        record = ways.record()
+        assert (record.status, record.cause, record.proofs) == ("live", "", [])
+        assert "pages that do not exist" in ways.explained()[0]["stale_reason"]
+
+
+def test_a_noindex_with_another_text_leaves(state: Path) -> None:
+    with begun(state) as ways:
+        head = '<meta name="robots" content="noindex">'
+        ways.site.answers[PAGE] = html(PAGE, head=head, body=f"{words(PAGE)} and more")
+        ended = ways.crawl()
+        assert ended.embedded == []
+        assert ways.record().status == "hidden"
+
+
+def test_a_page_that_is_gone_is_back_when_it_is_next_probed(state: Path) -> None:
+    """Rarely, unless it is listed anew; not before, and not later."""
+    with begun(state) as ways:
+        ways.site.answers[PAGE] = GONE
+        ways.site.listed.remove(PAGE)
+        ways.crawl()
+        ways.set_table("", "max_interval_secs = 2592000\nmax_age_secs = 8640000\n")
+        ways.crawl()
+        ways.site.answers[PAGE] = html(PAGE)
+        days = 0
+        while not ways.found(words(PAGE))[0]:
+            ways.crawl(10)
+            days += 10
+            assert (PAGE in ways.site.asked) == bool(ways.found(words(PAGE))[0])
+            assert days <= 40
+        assert days == 30
+        ways.site.answers[PAGE] = GONE
+        ways.crawl(70)
+        ways.site.answers[PAGE] = html(PAGE)
+        ways.site.listed.append(PAGE)
+        assert ways.crawl(1).embedded == []
+        assert ways.found(words(PAGE)) == [{PAGE}]
+
+
+@pytest.mark.parametrize("first", ["home first", "page first"])
+def test_a_home_page_that_moves_is_no_death(state: Path, first: str) -> None:
+    """Neither of itself, nor of its twin; and pages that then lead there are dead all the same."""
+    with begun(state) as ways:
+        ways.site.answers["/"] = to("/en/")
+        ways.site.answers["/en/"] = html("/en/", title="Page /", body=words("/"))
+        if first == "page first":
+            ways.site.answers[PAGE] = to("/en/")
+        ways.crawl()
+        assert ways.found(words("/")) == [{"/en/"}]
+        assert ways.record("/").status == "alias"
+        ways.site.answers[PAGE] = to("/en/")
+        ways.crawl()
+        assert (ways.record().status, ways.record().cause) == (
+            "gone" if first == "page first" else "hidden",
+            Cause.HOME,
+        )
+        assert all_of(ways.record())[-1].cause == Cause.HOME
+
+
+def test_a_second_address_of_the_home_page_is_its_alias(state: Path) -> None:
+    with begun(state) as ways:
+        ways.site.answers[PAGE] = html(PAGE, title="Page /", body=words("/"))
+        ways.crawl()
+        ways.site.answers[PAGE] = to("/")
+        ways.crawl()
+        assert (ways.record().status, ways.record().cause) == ("alias", Cause.MOVED)
+
+
+def test_many_pages_that_redirect_to_the_home_page_wait(state: Path) -> None:
+    with begun(state) as ways:
+        for path in PATHS:
+            ways.site.answers[path] = to("/")
+        for _ in range(4):
+            ways.crawl()
+            assert ways.found(*map(words, PATHS)) == [{path} for path in PATHS]
+        assert ways.record().cause == Cause.HOME
+
+
+def test_a_policy_that_is_changed_holds_for_what_left_and_for_what_stays(state: Path) -> None:
+    with begun(state, 'not_found = "keep"') as ways:
+        ways.site.answers[PAGE] = MISSING
+        ways.crawl()
+        assert ways.record().status == "live"
+        ways.set_table("")
+        ways.crawl()
+        assert ways.record().status == "hidden"
+        ways.set_table('not_found = "keep"\n')
+        ways.crawl()
+        assert ways.record().status == "gone"
+        assert ways.found(words(PAGE)) == [set()]
