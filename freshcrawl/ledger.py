@@ -13,6 +13,7 @@ from freshcrawl.core.listings import POINTERS, Listings
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.proofs import left
 from freshcrawl.core.published import Published, Staged
+from freshcrawl.core.schedule import DAY
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
 from freshcrawl.rolled_back import catch_up
@@ -246,6 +247,8 @@ class Ledger:
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
                 changes["cause"] = entry.cause or record.cause
+            if page.status == Status.HIDDEN:  # by whatever way: it may be back
+                changes["next_due"] = min(record.next_due, record.last_attempt + DAY)
             at = entry.staged_at if entry is not None else page.changed_at
             changes |= left(record, changes.get("cause", record.cause), at)
         elif entry is not None:

@@ -110,6 +110,8 @@ def _bring_in_step(ledger: Ledger, key: str, rollback: Rollback) -> None:
     if status != before or status in {Status.LIVE, Status.PENDING}:
         reason = f"rolled back to generation {rollback.of}"
         changes |= {"status": status, "alias_of": "", "reason": reason}
+    if status in {Status.LIVE, Status.PENDING}:
+        changes["cause"] = ""
     if status == Status.LIVE:
         content = ledger.published_content(key)
         changes |= {

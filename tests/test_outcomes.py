@@ -191,6 +191,12 @@ def test_what_comes_back_is_served_again_and_embedded_by_no_one(story: Story) ->
 def test_explain_gives_the_reason(story: Story, path: str, status: str, reason: str) -> None:
     found = story.explain(path)
     assert (found["status"], found["reason"]) == (status, reason.format(port=story.origin.port))
+    if status != "live":
+        proof = found["proofs"][-1]
+        assert (proof["status"], proof["over_at"]) == (status, None)
+        assert proof["url"].endswith(path)
+    elif path == "/gone.html":
+        assert found["proofs"][-1]["left_at"] < found["proofs"][-1]["over_at"]
 
 
 def test_errors_and_rejected_bodies_mark_the_answers_stale(story: Story) -> None:

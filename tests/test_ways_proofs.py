@@ -10,7 +10,7 @@ from freshcrawl.core.pages import Cause, PageRecord, Status
 from freshcrawl.core.proofs import KEPT, MAX_SHOWN, Proof, all_of, is_confirmed, left, noted, over
 from freshcrawl.proof_words import proof_lines, proofs_of
 from tests.support.site_server import Reply
-from tests.support.ways_site import PAGE, PATHS, begun, first_state, html, to, words
+from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to, words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,8 @@ KEY, URL = "docs.test/guide/c", "http://docs.test/guide/c"
 DAY = 86_400.0
 GONE = Reply(410, b"gone", {"Content-Type": "text/html"})
 MISSING = Reply(404, b"no", {"Content-Type": "text/html"})
+SLOW = "start_interval_secs = 2592000\nmax_interval_secs = 2592000\nmax_age_secs = 8640000\n"
+"""A page is due after 30 days."""
 ERROR_PAGE = "<p>We looked everywhere, and there is nothing of that name in this house.</p>"
 
 
@@ -237,13 +239,42 @@ def test_a_soft_404_that_says_noindex_is_rejected_where_the_page_was_live(
         assert "pages that do not exist" in ways.explained()[0]["stale_reason"]
 
 
-def test_a_noindex_with_another_text_leaves(state: Path) -> None:
+@pytest.mark.parametrize("words_left", [12, 150])
+def test_a_noindex_with_another_text_leaves(state: Path, words_left: int) -> None:
+    """Also with a text that is suddenly short, which else were not believed yet."""
+    text = " ".join(f"word{number}" for number in range(150))
     with begun(state) as ways:
+        ways.site.answers[PAGE] = html(PAGE, body=text)
+        ways.crawl()
         head = '<meta name="robots" content="noindex">'
-        ways.site.answers[PAGE] = html(PAGE, head=head, body=f"{words(PAGE)} and more")
-        ended = ways.crawl()
-        assert ended.embedded == []
+        body = " ".join(text.split()[:words_left]) + " and more"
+        ways.site.answers[PAGE] = html(PAGE, head=head, body=body)
+        assert ways.crawl().embedded == []
         assert ways.record().status == "hidden"
+
+
+@pytest.mark.parametrize("way", ["noindex", "off site", "home", "robots", "unlisted", "404"])
+def test_what_is_hidden_is_looked_at_each_day_however_rarely_it_was(way: str) -> None:
+    with Ways() as ways:
+        ways.set_table('absent = "hide"\nmissing_runs = 1\nrobots = "hide"\n', SLOW)
+        ways.crawl()
+        ways.site.answers[PAGE] = {
+            "noindex": html(PAGE, head='<meta name="robots" content="noindex">'),
+            "off site": to("http://else.test/"),
+            "home": to("/"),
+            "404": MISSING,
+        }.get(way, html(PAGE))
+        if way == "robots":
+            ways.site.robots = f"User-agent: *\nDisallow: {PAGE}\n"
+        if way == "unlisted":
+            ways.site.listed.remove(PAGE)
+        ways.crawl(60)
+        assert ways.record().status == "hidden"
+        ways.site.answers[PAGE], ways.site.robots = html(PAGE), ""
+        ways.site.listed = list(PATHS)
+        ways.crawl(1.01)
+        assert ways.found(words(PAGE)) == [{PAGE}]
+        assert PATHS[4] not in ways.site.asked
 
 
 def test_a_page_that_is_gone_is_back_when_it_is_next_probed(state: Path) -> None:
@@ -252,7 +283,7 @@ def test_a_page_that_is_gone_is_back_when_it_is_next_probed(state: Path) -> None
         ways.site.answers[PAGE] = GONE
         ways.site.listed.remove(PAGE)
         ways.crawl()
-        ways.set_table("", "max_interval_secs = 2592000\nmax_age_secs = 8640000\n")
+        ways.set_table("", SLOW)
         ways.crawl()
         ways.site.answers[PAGE] = html(PAGE)
         days = 0
@@ -260,7 +291,7 @@ def test_a_page_that_is_gone_is_back_when_it_is_next_probed(state: Path) -> None
             ways.crawl(10)
             days += 10
             assert (PAGE in ways.site.asked) == bool(ways.found(words(PAGE))[0])
-            assert days <= 40
+            assert days <= 60
         assert days == 30
         ways.site.answers[PAGE] = GONE
         ways.crawl(70)
@@ -288,6 +319,16 @@ def test_a_home_page_that_moves_is_no_death(state: Path, first: str) -> None:
             Cause.HOME,
         )
         assert all_of(ways.record())[-1].cause == Cause.HOME
+
+
+def test_a_home_page_that_is_read_through_a_redirect_is_the_home_page() -> None:
+    with Ways() as ways:
+        ways.site.answers["/"] = to("/welcome", 302)
+        ways.site.answers["/welcome"] = html("/welcome")
+        ways.crawl()
+        ways.site.answers[PAGE] = to("/welcome")
+        ways.crawl()
+        assert (ways.record().status, ways.record().cause) == ("hidden", Cause.HOME)
 
 
 def test_a_second_address_of_the_home_page_is_its_alias(state: Path) -> None:

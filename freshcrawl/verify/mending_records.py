@@ -134,5 +134,5 @@ def _settle(view: View, key: str, changes: RecordChanges) -> None:
         changes.change(key, status=page.status, made_by=entry.made_by)
     else:
         changes.drop(f"noise:{key}")
-        told = {"alias_of": entry.alias_of, "reason": entry.reason}
+        told = {"alias_of": entry.alias_of, "reason": entry.reason, "cause": entry.cause}
         changes.change(key, status=page.status, **told, **NO_VALIDATORS)
