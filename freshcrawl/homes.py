@@ -39,12 +39,13 @@ def home_keys(run: Run) -> frozenset[str]:
     return frozenset(found)
 
 
-def leads_home(run: Run, key: str, target: str) -> bool:
+def leads_home(run: Run, key: str, target: str, known: frozenset[str] | None = None) -> bool:
     """Tell whether a redirect of a page to ``target`` says that the page is no more.
 
     Not if the page is the home page itself, or a second address with the home page's text.
+    ``known`` are the keys of the home page, if they were asked for already.
     """
-    homes = home_keys(run)
+    homes = home_keys(run) if known is None else known
     if target not in homes or key in homes or _INDEX.sub("", key) in homes:
         return False
     published = run.ledger.published
@@ -54,9 +55,10 @@ def leads_home(run: Run, key: str, target: str) -> bool:
 
 def settle_homes(run: Run) -> None:
     """Judge again what moved in this run to a page that turned out to be the home page."""
+    homes = home_keys(run)
     for entry in list(run.ledger.staged.values()):
         found_now = entry.run_id == run.report.run_id and entry.cause == Cause.MOVED
-        if not found_now or not leads_home(run, entry.key, entry.alias_of):
+        if not found_now or not leads_home(run, entry.key, entry.alias_of, homes):
             continue
         record = run.ledger.pages[entry.key]
         home = run.ledger.pages[entry.alias_of].url

@@ -127,7 +127,7 @@ def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
         said = "robots.txt"
     proof = proofs.Proof(finding.cause, item.url, said=said, status=finding.status)
     if finding.cause == Cause.COPY:
-        proof.target, proof.said = item.canonical_url, ""
+        proof.target, proof.said = run.ledger.pages[item.canonical].url, ""
     else:
         proof.http_status, proof.target = 200 if again else item.http_status, item.target
     run.prove(item.key, proof, item.fetched_at)
