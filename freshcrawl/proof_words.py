@@ -26,7 +26,7 @@ IS = {
 }
 CAUSES = {
     Cause.NOT_FOUND: "it was not found",
-    Cause.GONE: "it was gone for good",
+    Cause.GONE: "it said that it was gone for good",
     Cause.UNLISTED: "nothing listed it any more",
     Cause.MOVED: "it had moved",
     Cause.HOME: "it redirected to the home page",
@@ -70,7 +70,8 @@ def _line(proof: Mapping[str, Any], now: float, *, live: bool) -> str:
     found = f"found {when(proof['first_found'], now)}"
     if proof["runs"] > 1:
         found += f", last {when(proof['last_found'], now)}, by {count(proof['runs'], 'run')}"
-    why = f"because {CAUSES.get(proof['cause'], proof['cause'])} ({_answer(proof)})"
+    link = "although" if proof["status"] == Status.LIVE else "because"
+    why = f"{link} {CAUSES.get(proof['cause'], proof['cause'])} ({_answer(proof)})"
     return f"{_state(proof, live=live)} {why}; {found} ({proof['run_id']})"
 
 

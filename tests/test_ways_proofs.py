@@ -127,7 +127,7 @@ def test_a_proof_of_a_later_format_can_be_read() -> None:
         (
             {"status": "live", "cause": Cause.ROBOTS, "http_status": 0, "said": "robots.txt"},
             "live",
-            "kept in the answers because robots.txt disallowed it (http://docs.test/guide/c: "
+            "kept in the answers although robots.txt disallowed it (http://docs.test/guide/c: "
             "robots.txt)",
         ),
         (
@@ -160,7 +160,9 @@ def test_each_cause_and_status_has_words(cause: Cause, status: Status) -> None:
     record = PageRecord(KEY, URL, status=status)
     note(record, 1, cause=cause, status=status)
     [line] = proof_lines({"status": status, "proofs": proofs_of(record)}, NOW)
-    assert str(cause) == "gone" or f"because {cause} " not in line
+    link = "although" if status == Status.LIVE else "because"
+    assert f" {link} " in line
+    assert f" {link} {cause} " not in line
 
 
 # -- over whole runs --------------------------------------------------------
@@ -237,6 +239,37 @@ def test_a_soft_404_that_says_noindex_is_rejected_where_the_page_was_live(
         record = ways.record()
         assert (record.status, record.cause, record.proofs) == ("live", "", [])
         assert "pages that do not exist" in ways.explained()[0]["stale_reason"]
+
+
+NOINDEX = html(PAGE, head='<meta name="robots" content="noindex">')
+BY_HEADER = html(PAGE)
+BY_HEADER.headers["X-Robots-Tag"] = "noindex"
+
+
+@pytest.mark.parametrize("reply", [NOINDEX, BY_HEADER], ids=["meta", "header"])
+@pytest.mark.parametrize("policy", ["hide", "keep"])
+def test_noindex_of_a_page_with_validators(reply: Reply, policy: str) -> None:
+    """A 304 says once more what the body said, and may say by a header what no body did."""
+    with Ways(table=f'noindex = "{policy}"\n') as ways:
+        ways.site.etags = True
+        ways.crawl()
+        ways.site.answers[PAGE] = reply
+        for run in range(4):
+            ended = ways.crawl()
+            assert ended.report is not None
+            record = ways.record()
+            assert record.status == ("hidden" if policy == "hide" else "live"), f"run {run}"
+            assert record.cause == Cause.NOINDEX
+            assert len(record.proofs) == 1
+            assert record.proofs[0]["runs"] == run + 1
+            if policy == "keep":
+                assert record.reason == 'noindex; kept by noindex = "keep"'
+                assert not ways.explained()[0]["stale_reason"]
+            if reply is NOINDEX and run > 1:  # of a header alone, only a whole answer tells
+                assert ended.report.not_modified == len(PATHS)
+        ways.site.answers[PAGE] = html(PAGE)
+        assert ways.crawl().embedded == []
+        assert (ways.record().status, ways.record().cause) == ("live", "")
 
 
 @pytest.mark.parametrize("words_left", [12, 150])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.robots_meta import product_token, says_noindex
 from freshcrawl.core.words import count
 from freshcrawl.doctor import Check, fail, ok, warn
 from freshcrawl.doctor.access import bad_status, trouble
@@ -41,7 +41,9 @@ def page_checks(findings: Findings) -> list[Check]:
     read = [page for page in (findings.page, findings.sample) if page and _is_content(page)]
     if read:
         # The start page may be a mere entrance: the other page is what the site is like.
-        checks += text_checks(read[-1], render=site.render, hides=site.noindex == "hide")
+        # By whom noindex may name us; "" where pages that say it are kept.
+        agent = product_token(findings.agent) if site.noindex == "hide" else ""
+        checks += text_checks(read[-1], render=site.render, agent=agent)
     return checks
 
 
@@ -104,14 +106,15 @@ def validator_check(findings: Findings, last: Asked) -> Check:
     return ok("validators", f"{sent}; but asked again, the site gives {status}: {WHOLE}")
 
 
-def text_checks(page: SeenPage, *, render: str, hides: bool) -> list[Check]:
-    """Judge the text of a page that answered. ``hides``: noindex keeps pages out."""
+def text_checks(page: SeenPage, *, render: str, agent: str) -> list[Check]:
+    """Judge the text of a page that answered; ``agent``: for whom noindex keeps pages out."""
     document, last = page.document, page.last
     if document is None:
         return []
     size = len(_text(document))
     checks: list[Check] = []
-    if hides and (says_noindex(document.robots) or says_noindex(_robots_header(last))):
+    robots = f"{document.robots}\n{_robots_header(last)}"
+    if agent and says_noindex(robots, agent):
         what = f"{last.url} says noindex: such pages do not come into the answers"
         checks.append(warn("noindex", what, 'set noindex = "keep" if you may use them'))
     if PASSWORD.search(last.text) and size < LOGIN_MAX:

@@ -8,6 +8,7 @@ from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.core.proofs import all_of
 from freshcrawl.homes import leads_home
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED
@@ -15,6 +16,9 @@ from freshcrawl.outcomes import ANSWERED
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
     from freshcrawl.core.pages import PageRecord
+
+
+HEADER = "X-Robots-Tag"
 
 
 class PresencePipeline(RunComponent):
@@ -57,8 +61,13 @@ class PresencePipeline(RunComponent):
         return evidence.redirected(record, target, item.target, permanent, policies, **known)
 
     def _with_noindex(self, item: PageItem, record: PageRecord, finding: Finding) -> Finding:
-        """Note that a page says noindex where the site's policy keeps it; a 304 says it again."""
-        again = item.outcome == Outcome.NOT_MODIFIED and record.cause == Cause.NOINDEX
+        """Note that a page says noindex where the site's policy keeps it.
+
+        A 304 says again what a meta said; a header would be on the 304 itself.
+        """
+        known = [p for p in all_of(record) if p.cause == record.cause == Cause.NOINDEX]
+        by_meta = bool(known) and not known[-1].said.startswith(HEADER)
+        again = item.outcome == Outcome.NOT_MODIFIED and by_meta
         keeps = self.run.policies.noindex == "keep" and (item.barred or again)
         return evidence.kept_and_read(finding) if keeps and not finding.cause else finding
 

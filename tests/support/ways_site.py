@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 import time
 from contextlib import closing, contextmanager
@@ -69,6 +70,7 @@ class WaysSite:
         self.listed = list(PATHS)
         self.home = "/"
         self.robots = ""
+        self.etags = False
         self.unknown = Reply(404, b"no", {"Content-Type": "text/html"})
         self.asked: list[str] = []
         self.struck: set[str] = set()
@@ -94,7 +96,17 @@ class WaysSite:
         if path == self.home and path not in self.answers:
             links = "".join(f'<a href="{p}">{p}</a>' for p in self.listed)
             return html(path, links=links if self.by_links else "")
-        return self.answers.get(path, self.unknown)
+        return self._conditional(request, self.answers.get(path, self.unknown))
+
+    def _conditional(self, request: Request, reply: Reply) -> Reply:
+        """Answer 304, with all headers, where the request has the ETag of a page."""
+        if not self.etags or reply.status != 200:
+            return reply
+        etag = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'
+        headers = {**reply.headers, "ETag": etag}
+        if request.headers.get("If-None-Match") == etag.encode():
+            return Reply(304, b"", headers)
+        return Reply(200, reply.body, headers)
 
 
 class Ways:
