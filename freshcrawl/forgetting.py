@@ -16,7 +16,7 @@ from freshcrawl.config import ConfigError
 from freshcrawl.core.forgetting import Forgotten, Mark, compiled, is_url
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import key_in
-from freshcrawl.forgotten import MARKS, marks_of
+from freshcrawl.forgotten import KEPT, MARKS, marks_of
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import drop_old, made_as, write_index
 from freshcrawl.seams import Seam, reached
@@ -149,7 +149,10 @@ def let_in(state: SiteState, target: str, now: float, *, dry_run: bool) -> Forge
     ledger = Ledger(state, now)
     for key in done.before:
         ledger.let_in(key)
-    state.records.put(MARKS, marks.without(keys, patterns).to_json())
+    left = marks.without(keys, patterns)
+    state.records.put(MARKS, left.to_json())
+    if not left:
+        ledger.listings.drop(KEPT)  # they list it again themselves
     # Before the marks of the corpus: a kill in between leaves the page forgotten.
     ledger.commit_records()
     reached(Seam.RECORDS_COMMITTED)

@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.forgetting import Forgotten, record_of
+from freshcrawl.core.listings import POINTERS
 from freshcrawl.core.pages import Status
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 MARKS = "meta:forgotten"
 """Name of the record with the marks: a second place, should the corpus be lost or put back."""
+KEPT = "forgotten pages"
+"""Id of the source that lists what they listed: that nobody reads them any more proves nothing."""
 PARTS = ("staged", "work", "noise")
 """Rows of a page beside its record."""
 BLANK = "(a forgotten page)"
@@ -55,6 +58,7 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
     late = {key for key in marks.keys if not is_in_step(ledger, key)}
     if not late:
         return
+    _keep_listed(ledger, late)
     urls = {r.url for key in late if (r := ledger.pages.get(key))} | {f"https://{k}" for k in late}
     for key in sorted(late):
         for part in PARTS:
@@ -70,6 +74,16 @@ def is_in_step(ledger: Ledger, key: str) -> bool:
     """Tell whether a page's record is no more than its mark."""
     record = ledger.pages.get(key)
     return record is not None and record.status == Status.FORGOTTEN
+
+
+def _keep_listed(ledger: Ledger, late: set[str]) -> None:
+    """Let what pages listed stay listed without them."""
+    sources = ledger.listings.sources
+    parts = (sources.get(f"{kind}:{key}") for key in sorted(late) for kind in POINTERS)
+    listed = [key for source in parts if source for key in source.keys if key not in late]
+    if listed:
+        ledger.listings.extend(KEPT, "kept", listed)
+        sources[KEPT].read_at = max(ledger.forgotten.keys[key].at for key in late)
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

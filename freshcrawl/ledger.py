@@ -111,7 +111,7 @@ class Ledger:
             kept = [listed for listed in source.keys if listed != key]
             self.listings.read(source.id, source.kind, kept, source.read_at)
             parent = source.id.partition(":")[2]
-            if source.kind in POINTERS and parent in self.pages:
+            if source.kind in POINTERS and parent in self.pages and not self.is_forgotten(parent):
                 self.make_due(parent)
         self.recheck_aliases_of(key)
         del self.pages[key]

@@ -263,11 +263,12 @@ def test_temporary_redirect_to_a_page_of_a_pattern_is_not_followed(site: QuickSi
 
 
 def test_page_that_links_lead_to_comes_back_by_undo(tmp_path: Path, runner: asyncio.Runner) -> None:
-    site = QuickSite(tmp_path, runner, 'discovery = "links"\n')
+    site = QuickSite(tmp_path, runner, 'discovery = "links"\nabsent = "delete"\nmissing_runs = 1\n')
     site.serve("/", "The start.", links='<a href="/hub">hub</a> <a href="/a">a</a>')
     site.serve("/hub", "The hub.", links='<a href="/b">b</a>')
     site.serve("/a", "The text of a.")
-    site.serve("/b", "The text of b.")
+    site.serve("/b", "The text of b.", links='<a href="/c">c</a>')
+    site.serve("/c", "The text of c.")
     site.crawl()
     forgotten(site, url_of("/b"))
     site.crawl()
@@ -275,11 +276,29 @@ def test_page_that_links_lead_to_comes_back_by_undo(tmp_path: Path, runner: asyn
     undone(site, url_of("/b"))
     site.crawl(full=False)
     assert [site.asked(path) for path in ("/", "/hub", "/a", "/b")] == [False, True, False, True]
-    assert site.urls() == {"/", "/hub", "/a", "/b"}
-    forgotten(site, url_of("/hub"))
+    assert site.urls() == {"/", "/hub", "/a", "/b", "/c"}
+
+
+def test_what_only_a_forgotten_page_listed_is_not_unlisted(
+    tmp_path: Path, runner: asyncio.Runner
+) -> None:
+    site = QuickSite(tmp_path, runner, 'discovery = "links"\nabsent = "delete"\nmissing_runs = 1\n')
+    site.serve("/", "The start.", links='<a href="/hub">hub</a>')
+    site.serve("/hub", "The hub.", links='<a href="/b">b</a>')
+    site.serve("/b", "The text of b.", links='<a href="/c">c</a>')
+    site.serve("/c", "The text of c.")
     site.crawl()
-    assert not site.asked("/hub")
-    assert site.urls() == {"/", "/a", "/b"}
+    forgotten(site, url_of("/hub"))
+    for _ in range(3):
+        site.crawl()
+        assert not site.asked("/hub")
+        assert site.urls() == {"/", "/b", "/c"}
+    assert "listed by forgotten pages" in told(site, "/b")
+    undone(site, url_of("/hub"))
+    site.serve("/hub", "The hub, without its link.")
+    site.server.answers["/b"] = Answer("", 404)
+    site.crawl()
+    assert site.urls() == {"/", "/hub"}
 
 
 def test_page_that_was_never_published_is_forgotten_without_a_generation(site: QuickSite) -> None:

@@ -104,7 +104,9 @@ def test_a_forget_passes_these_seams(killed: Path) -> None:
 
 @pytest.mark.parametrize("seam", PASSED)
 def test_the_same_command_completes_it(site: QuickSite, seam: Seam) -> None:
-    assert damages(site.findings()) == []
+    found = site.findings()
+    assert damages(found) == []
+    assert (Kind.FORGOTTEN in {finding.kind for finding in found}) == (seam == Seam.SWITCHED)
     assert site.urls() == set(PATHS) - ({"/secret"} if is_switched(seam) else set())
     done = site.writing(lambda state, own: forget(state, own, URL, NOW))
     assert [page["key"] for page in done.pages] == ([] if is_switched(seam) else [KEY])
