@@ -118,7 +118,7 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "changes": record.changes,
         "failures": record.failures,
         "missing_runs": record.missing_runs,
-        "left_out": record.left_out,
+        "asked_for": not record.left_out,
         "etag": record.etag,
         "last_modified": record.last_modified,
         "lastmod": record.lastmod,
@@ -247,7 +247,7 @@ def _checks(page: Mapping[str, Any], now: float) -> list[str]:
 
 def schedule_words(page: Mapping[str, Any], now: float) -> str:
     """Return when a page is checked next, how often, and why so."""
-    if page["left_out"]:
+    if not page["asked_for"]:
         return "not asked for any more"
     if not page["last_attempt"]:
         return "first check due now"

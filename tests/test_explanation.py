@@ -64,6 +64,7 @@ def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
         (CHECKED, ["next check in 2 d (1970-", "finds no change doubles that"]),
         ({**CHECKED, "last_verdict": Verdict.CHANGED}, ["each change that is found halves that"]),
         ({**CHECKED, "last_verdict": Verdict.NEW, "checks": 1}, ["1 check,", "not all come at"]),
+        ({**CHECKED, "left_out": True}, ["not asked for any more"]),
         ({**CHECKED, "next_due": NOW - 1}, ["due now; checked every 3 d"]),
         ({**CHECKED, "size": 2_500}, ["2.5 kB when last read"]),
         ({**CHECKED, "missing_runs": 1}, ["links to it any more, as 1 run found"]),

@@ -15,11 +15,15 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.commands.forget import Command
+from freshcrawl.compacting import waiting_digests
 from freshcrawl.config import ConfigError
+from freshcrawl.core.noise_site import SitePlace
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import explain, page_lines
 from freshcrawl.forgetting import Forgetting, forget, let_in, look
-from freshcrawl.page_history import history
+from freshcrawl.ledger import Ledger
+from freshcrawl.noise.memory import SITE_ROW
+from freshcrawl.page_history import diff, history
 from freshcrawl.policies import schedule_policy
 from freshcrawl.reindexing import Reindexing
 from freshcrawl.rollback import release, roll_back
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from freshcrawl.config import Config
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
@@ -129,6 +134,8 @@ def test_a_forgotten_page_is_gone_and_stays_so(site: QuickSite) -> None:
         assert (ended.report.complete, ended.embedded) == (True, [])
         assert site.findings() == []
     assert "forgotten on 20" in told(site, "/secret")
+    assert "not asked for any more" in told(site, "/secret")
+    assert "not asked for any more" not in told(site, "/a")
     assert f"to let it in again: scrapy forget --undo {url_of('/secret')}" in told(site, "/secret")
 
 
@@ -208,6 +215,59 @@ def test_history_and_reports_do_not_name_it(site: QuickSite) -> None:
         assert any(url_of("/a") in urls for r in state.reports() for urls in r.urls.values())
 
 
+def test_a_forgotten_page_has_no_versions_to_compare(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    with (
+        closing(site.reading()) as state,
+        pytest.raises(StoreError, match=r"was forgotten on 20.* by scrapy forget"),
+    ):
+        diff(state, url_of("/secret"), None, None)
+
+
+def test_savings_count_only_pages_that_could_be_asked_for(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    report = site.crawl(full=False).report
+    assert report is not None
+    assert (report.recrawl_requests, report.saved_requests) == (4, 4)
+
+
+def test_vectors_that_staged_work_waits_for_stay(site: QuickSite) -> None:
+    went_back(site, 1)
+    site.serve("/b", "A new text of a page that waits.")
+    site.serve("/secret", "A new text of the other.")
+    site.crawl()
+
+    def put(state: SiteState, own: Config) -> set[str]:
+        ledger = Ledger(state, NOW)
+        digests = waiting_digests(ledger)
+        state.corpus.put_vectors(MODEL.model, {d: MODEL.encode([d])[0] for d in digests})
+        return digests - waiting_digests(ledger, {key_of("/b")})
+
+    [waiting] = site.writing(put)
+    before = len(rows(site, "SELECT 1 FROM vectors"))
+    forgotten(site, url_of("/secret"))
+    assert (waiting,) in rows(site, "SELECT embed_digest FROM vectors")
+    assert len(rows(site, "SELECT 1 FROM vectors")) < before
+
+
+def test_noise_of_the_site_does_not_name_it(site: QuickSite) -> None:
+    secret, other = key_of("/secret"), key_of("/a")
+    places = {"of it": [secret], "of both": [other, secret]}
+
+    def put(state: SiteState, own: Config) -> None:
+        known = {name: SitePlace(pages, differed=NOW).to_json() for name, pages in places.items()}
+        state.records.put(SITE_ROW, {"places": known})
+        state.records.put(f"noise:{secret}", {"places": {}})
+        state.records.commit()
+
+    site.writing(put)
+    forgotten(site, url_of("/secret"))
+    with closing(site.reading()) as state:
+        left = (state.records.get(SITE_ROW) or {})["places"]
+        assert {name: place["pages"] for name, place in left.items()} == {"of both": [other]}
+        assert state.records.get(f"noise:{secret}") is None
+
+
 def test_undo_lets_it_be_found_and_fetched_as_new(site: QuickSite) -> None:
     forgotten(site, url_of("/secret"))
     site.crawl()
@@ -242,8 +302,10 @@ def test_redirects_and_canonical_links_do_not_bring_it_back(site: QuickSite) -> 
     head = f'<link rel="canonical" href="{url_of("/secret")}">'
     site.serve("/copy", SECRET, head=head)
     site.on_sitemap(*PATHS, "/copy")
-    for _ in range(2):
-        site.crawl()
+    for moved in (1, 0):
+        report = site.crawl().report
+        assert report is not None
+        assert (report.new, report.changed, report.moved) == (0, 0, moved)
         assert not site.asked("/secret")
         assert "/copy" not in site.urls()
     site.server.answers["/b"] = Answer("", 301, {"Location": "/secret"})
@@ -252,13 +314,35 @@ def test_redirects_and_canonical_links_do_not_bring_it_back(site: QuickSite) -> 
     assert "/b" not in site.urls()
 
 
-def test_temporary_redirect_to_a_page_of_a_pattern_is_not_followed(site: QuickSite) -> None:
+def test_a_table_that_leaves_it_out_and_lets_it_in_again_does_not(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    table = site.place.folder / "sites.toml"
+    before = table.read_text("utf-8")
+    for text in (f'{before}deny = ["/secret"]\n', before):
+        table.write_text(text, "utf-8")
+        report = site.crawl().report
+        assert report is not None
+        assert not site.asked("/secret")
+        assert (report.failed, report.excluded) == (0, 0)
+        assert statuses(site)[key_of("/secret")] == Status.FORGOTTEN
+    with closing(site.reading()) as state:
+        record = state.page(key_of("/secret"))
+    assert record is not None
+    assert record.left_out
+
+
+def test_new_pages_of_a_pattern_are_asked_for_by_no_pointer(site: QuickSite) -> None:
     forgotten(site, "/secret")
     site.server.answers["/new"] = Answer("", 302, {"Location": "/secret/2"})
     site.serve("/secret/2", SECRET)
-    site.on_sitemap(*PATHS, "/new")
-    site.crawl()
+    site.serve("/copy", SECRET, head=f'<link rel="canonical" href="{url_of("/secret/3")}">')
+    site.on_sitemap(*PATHS, "/new", "/copy")
+    report = site.crawl().report
     assert not site.asked("/secret/2")
+    # Its record has https, which nothing answers here.
+    assert report is not None
+    assert report.failed == 0
+    assert "/copy" not in site.urls()
     assert "/new" not in site.urls()
 
 
