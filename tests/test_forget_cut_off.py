@@ -187,6 +187,10 @@ def test_older_copy_of_the_corpus_is_told_and_mended_by_forgetting_again(
     site.crawl()
     assert not site.asked("/secret")
     assert f"run scrapy forget https://{KEY} --site docs" in caplog.text
+    with closing(site.reading()) as state:
+        record = state.page(KEY)
+    assert record is not None
+    assert record.status == Status.FORGOTTEN
     site.writing(lambda state, own: forget(state, own, f"https://{KEY}", NOW))
     assert_forgotten(site)
 
