@@ -80,7 +80,9 @@ def look(state: SiteState, target: str) -> Forgetting:
         told = (record.url, record.status, record.reason) if record else (meant[key], "", "")
         row = zip(("key", "url", "status", "reason"), (key, *map(str, told)), strict=True)
         found.pages.append(dict(row))
-    found.before += sorted(k for k, mark in marks.keys.items() if mark.pattern == target)
+    found.before += sorted(
+        key for key, mark in marks.keys.items() if mark.pattern == target and key not in meant
+    )
     if not (found.pages or found.before or target in marks.patterns):
         what = "URL" if is_url(target) else "regular expression"
         raise StoreError(

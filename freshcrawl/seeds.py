@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SITEMAPS = ("sitemap_root", "sitemap")
 """Kinds of source: sitemaps that are looked for, and those that an index lists."""
-LINKS = ("start", "page")
+LINKS = ("start", "page", "kept")
 LIST = ("list",)
 
 

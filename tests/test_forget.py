@@ -14,6 +14,7 @@ import pytest
 from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
+from freshcrawl.commands.due import queue
 from freshcrawl.commands.forget import Command
 from freshcrawl.compacting import waiting_digests
 from freshcrawl.config import ConfigError
@@ -27,6 +28,7 @@ from freshcrawl.page_history import diff, history
 from freshcrawl.policies import schedule_policy
 from freshcrawl.reindexing import Reindexing
 from freshcrawl.rollback import release, roll_back
+from freshcrawl.site_status import KINDS, listed
 from freshcrawl.site_tables import make_site
 from freshcrawl.stores.base import StoreError
 from tests.support.origin import Answer, page
@@ -229,6 +231,18 @@ def test_savings_count_only_pages_that_could_be_asked_for(site: QuickSite) -> No
     report = site.crawl(full=False).report
     assert report is not None
     assert (report.recrawl_requests, report.saved_requests) == (4, 4)
+
+
+def test_a_forgotten_page_is_in_no_queue(site: QuickSite) -> None:
+    forgotten(site, url_of("/secret"))
+    with closing(site.reading()) as state:
+        keys = {row["key"] for row in queue(state, NOW, schedule_policy(site.config))}
+        kinds = {
+            kind: [row["key"] for row in listed(state, kind, NOW, schedule_policy(site.config))]
+            for kind in KINDS
+        }
+    assert keys == {key_of(path) for path in PATHS if path != "/secret"}
+    assert [kind for kind, keys in kinds.items() if key_of("/secret") in keys] == ["forgotten"]
 
 
 def test_vectors_that_staged_work_waits_for_stay(site: QuickSite) -> None:

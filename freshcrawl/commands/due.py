@@ -59,7 +59,7 @@ class Command(ScrapyCommand):
 
 
 def queue(state: SiteState, now: float, policy: SchedulePolicy) -> list[dict[str, Any]]:
-    """Return a row for each page of a site."""
+    """Return a row for each page of a site that is asked for."""
     staged = {entry.key: entry for entry in state.staged()}
     return [
         {
@@ -73,6 +73,7 @@ def queue(state: SiteState, now: float, policy: SchedulePolicy) -> list[dict[str
             "last_checked": iso(record.last_checked),
         }
         for record in state.pages().values()
+        if not record.left_out
     ]
 
 
