@@ -540,6 +540,20 @@ def test_versions_newest_first(corpus: Corpus) -> None:
     assert spans(corpus, "none") == []
 
 
+def test_texts_of_all_versions_each_once(corpus: Corpus) -> None:
+    for digest in ("1", "2", "1"):
+        embed_and_publish(corpus, edit("a", digest, digest=digest), edit("b", "x", digest="x"))
+    embed_and_publish(corpus, edit("b", "x", digest="x", url="https://b/"))
+    with closing(corpus.snapshot()) as snapshot:
+        assert list(snapshot.texts()) == [
+            ("a", "https://a", "1"),
+            ("a", "https://a", "2"),
+            ("b", "https://b", "x"),
+            ("b", "https://b/", "x"),
+        ]
+        assert not snapshot.forgotten()
+
+
 def test_versions_outlive_their_chunks_up_to_a_number(corpus: Corpus) -> None:
     publish_versions(corpus, 6)
     assert retain(corpus, 1, 0, versions=3) == [6]
