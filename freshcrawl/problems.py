@@ -111,7 +111,7 @@ def site_problems(status: Mapping[str, Any], now: float, config: Config) -> list
         words = f"{count(status['stale'], 'page')} stale ({why})"
         remedy = f"look: scrapy status --site {site} --pages stale"
         found.append(Problem(Kind.STALE, words, remedy))
-    found += _alerts(status["alerts"], site)
+    found += alert_problems(status["alerts"], site)
     return sorted(found, key=lambda problem: list(Kind).index(problem.kind))
 
 
@@ -124,7 +124,8 @@ def _overdue(run: Mapping[str, Any], now: float, hours: float) -> list[Problem]:
     return [Problem(Kind.OVERDUE, words, remedy)]
 
 
-def _alerts(alerts: Mapping[str, Any], site: str) -> list[Problem]:
+def alert_problems(alerts: Mapping[str, Any], site: str) -> list[Problem]:
+    """Return what is wrong with the webhook's outbox; ``alerts`` is ``outbox_status``."""
     found = []
     if alerts["dead"]:
         words = f"{count(alerts['dead'], 'event')} could not be delivered by webhook"

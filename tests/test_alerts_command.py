@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.exceptions import UsageError
 
+from freshcrawl.commands.alerts import Command
 from tests.support.origin import Origin, page
 from tests.support.project import Result, scrapy
-from tests.support.receiver import SECRET, Receiver
+from tests.support.receiver import Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +62,6 @@ def test_check_says_that_events_are_not_taken(state: Path, receiver: Receiver) -
         "dead": 1,
         "problem": "answered 500",
     }
-    words = scrapy("status", "--check", state=state)
-    assert (words.returncode, words.stdout.count("\n")) == (4, 2)
 
 
 def test_list(state: Path, receiver: Receiver) -> None:
@@ -73,8 +74,6 @@ def test_list(state: Path, receiver: Receiver) -> None:
     assert ": answered 500, 1 attempt" in waiting
     letters = json.loads(alerts(receiver, state, "--json").stdout)["sites"][0]["letters"]
     assert [bool(letter["dead_at"]) for letter in letters] == [True, False]
-    without = scrapy("alerts", state=state)
-    assert without.stdout.startswith("no webhook: FRESHCRAWL_WEBHOOK_URL is not set\n")
 
 
 def test_ping(state: Path, receiver: Receiver) -> None:
@@ -109,28 +108,23 @@ def test_all_is_delivered_at_last(state: Path, receiver: Receiver) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert ": 2 batches delivered" in done.stdout
     assert receiver.told() == {"page.new": 1, "run.completed": 1, "ping": 1}
-    done = alerts(receiver, state)
-    assert ": nothing waits" in done.stdout
     check = scrapy("status", "--check", state=state)
     assert (check.returncode, check.stdout, check.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--send", "--test"], "not allowed with"),
-        (["--resend", ""], "give the id of a dead letter, or all"),
-        (["more"], "unknown argument 'more'"),
-    ],
+    ("args", "resend", "words"),
+    [([], "", "give the id of a dead letter, or all"), (["x"], None, "unknown argument 'x'")],
 )
-def test_wrong_usage(args: list[str], words: str, tmp_path: Path) -> None:
-    done = scrapy("alerts", *args, state=tmp_path)
-    assert done.returncode == 2
-    assert words in done.stderr
+def test_wrong_usage(args: list[str], resend: str | None, words: str) -> None:
+    opts = argparse.Namespace(send=False, resend=resend, test=False, site="", json=False)
+    with pytest.raises(UsageError, match=words):
+        Command().run(args, opts)
 
 
 def test_without_a_webhook(tmp_path: Path) -> None:
     done = scrapy("alerts", "--test", state=tmp_path)
     assert done.returncode == 2
     assert "there is no webhook: set FRESHCRAWL_WEBHOOK_URL" in done.stderr
-    assert SECRET not in done.stderr
+    done = scrapy("alerts", state=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no webhook: FRESHCRAWL_WEBHOOK_URL is not set\n")

@@ -128,6 +128,17 @@ def test_kill_before_delivery_loses_no_event(told: Told, seam: Seam) -> None:
     assert told.runs() == Counter([how, "run.completed ok"])
 
 
+def test_run_that_is_stopped_leaves_its_events_to_the_next(told: Told) -> None:
+    expected = told.change()
+    stopped = told.crawl(cut=Cut("stop", "item", 3))
+    assert stopped.report is not None
+    assert stopped.report.finish_reason == "shutdown"
+    assert told.receiver.posts == 2
+    told.crawl()
+    assert told.pages() == expected
+    assert told.runs() == {"run.incomplete ok": 1, "run.completed ok": 1}
+
+
 def test_receiver_that_was_down_hears_all_in_order(told: Told) -> None:
     expected = told.change()
     for _ in range(3):
@@ -245,8 +256,17 @@ def test_kill_between_delivery_and_its_note(tmp_path: Path) -> None:
         assert done.returncode == -9, done.stderr[-2000:]
         assert [len(got.body["events"]) for got in receiver.taken] == [1, 1]
         origin["/b"] = Answer("", 410)
+        robots, before = origin.answers["/robots.txt"], list[int]()
+
+        def asked_for_robots() -> Answer:
+            before.append(len(receiver.taken))
+            assert isinstance(robots, Answer)
+            return robots
+
+        origin["/robots.txt"] = asked_for_robots
         done_again = scrapy(*crawl, "-a", "full=1", state=state, settings=settings)
         assert done_again.returncode == 0, done_again.stderr[-2000:]
+        assert before == [4], "what was left was not told before the first request"
         first, again = receiver.taken[1], receiver.taken[2]
         assert (first.id, first.body) == (again.id, again.body)
         assert receiver.told() == {"page.new": 2, "page.gone": 1, "run.completed": 2}

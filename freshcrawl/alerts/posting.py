@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import queue
 import socket
 import ssl
@@ -13,11 +14,13 @@ import urllib.request
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 READ_BYTES = 4_096
 """What is read of an answer's body at most, out of courtesy: only the status counts."""
 
@@ -53,7 +56,7 @@ class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     """A request, in a thread of its own, as names are looked up and headers are read unbounded."""
 
     def __init__(self, request: urllib.request.Request, timeout: float) -> None:
-        super().__init__(context=ssl.create_default_context())
+        super().__init__(context=_trusted(*map(os.environ.get, CERTIFICATES)))
         self._request, self._timeout = request, timeout
         self._connection: http.client.HTTPConnection | None = None
         self.answer: queue.SimpleQueue[Answer] = queue.SimpleQueue()
@@ -104,6 +107,12 @@ def _words(error: Exception, timeout: float) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     return "the answer is not HTTP" if isinstance(error, http.client.HTTPException) else str(error)
+
+
+@cache
+def _trusted(*_: str | None) -> ssl.SSLContext:
+    """Return the system's certificate authorities; to read them takes longer than most POSTs."""
+    return ssl.create_default_context()
 
 
 def retry_after(value: str | None) -> float:

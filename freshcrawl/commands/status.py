@@ -11,7 +11,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
 from freshcrawl.core.words import ago, count, when
 from freshcrawl.policies import schedule_policy
-from freshcrawl.problems import Kind, Problem, site_problems
+from freshcrawl.problems import Kind, Problem, alert_problems, site_problems
 from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
 from freshcrawl.summary import problem_lines, run_lines, run_outcome, standing_lines
 
@@ -148,6 +148,7 @@ def _site(site: dict[str, Any], now: float) -> list[str]:
         if site["last_complete"]:
             seen = f"last complete run: {when(site['last_complete'], now)}"
         lines.append(seen)
+    lines += [f"{p.words}; {p.remedy}" for p in alert_problems(site["alerts"], site["site"])]
     return [*lines, *standing_lines(site, site["site"])]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from freshcrawl.addon import FreshcrawlAddon
+from freshcrawl.alerts.webhook import webhook_of
 from freshcrawl.arguments import SpiderArguments
 from freshcrawl.config import PREFIX, Config, ConfigError
 from freshcrawl.core.scope import slug
@@ -43,6 +44,7 @@ def settings_check(settings: BaseSettings) -> tuple[Check, Config | None]:
     try:
         config = Config.from_settings(settings)
         folder = config.state_path()
+        webhook_of(config)
     except ConfigError as error:
         return fail("settings", str(error), "see docs/settings.md"), None
     return ok("settings", f"can be used; the state folder is {folder}"), config
