@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core import evidence
 from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.listings import POINTERS
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.proofs import Proof, over
 from freshcrawl.outcomes import ANSWERED
 from freshcrawl.staging import leaving
@@ -108,6 +108,8 @@ def _count(run: Run, record: PageRecord) -> None:
 def _stay(run: Run, key: str) -> None:
     """Drop the removal of a page that is listed again; its text was not looked at meanwhile."""
     entry = run.ledger.staged.get(key)
+    if run.ledger.pages[key].discarded.get("cause") == Cause.UNLISTED:
+        run.ledger.forget_discard(key)
     if entry is not None and entry.verdict == Verdict.ABSENT:
         run.ledger.unstage(key)
         run.ledger.make_due(key)
@@ -122,6 +124,8 @@ def _leave(run: Run, record: PageRecord, finding: Finding) -> None:
         ledger.set(key, status=finding.status)
         return
     entry = leaving(key, record.url, finding, Verdict.ABSENT, run.now)
+    if ledger.is_discarded(entry):
+        return
     hidden = finding.status == Status.HIDDEN
     found_before = ledger.holds_same(entry)
     run.count_page(key, "" if found_before else "hidden" if hidden else "gone")

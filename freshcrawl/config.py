@@ -64,8 +64,12 @@ class Config:
     """Hours between runs that count as independent confirmations of held work."""
     guard_confirm_runs: int = 2
     """Later runs that must find the same before held work is released by itself."""
+    guard_failed_min: int = 5
+    """Failed and rejected pages of a run that never keep it from taking pages away."""
+    guard_failed_ratio: float = 0.2
+    """Share of the pages asked for above which failures keep a run from taking pages away."""
     guard_removed_min: int = 5
-    """Removed pages that never trip the guard."""
+    """Removed pages that never trip the guard, unless they are more than half of the live ones."""
     guard_removed_ratio: float = 0.1
     """Share of the live pages above which removals of one run are held."""
     max_age_secs: float = 60 * DAY

@@ -10,7 +10,7 @@ from freshcrawl.core.boilerplate import BODY
 from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.forgetting import record_of, undo_command
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
-from freshcrawl.core.guards import WAITS, too_many
+from freshcrawl.core.guards import PERSON, WAITS
 from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.report import iso
@@ -24,7 +24,13 @@ from freshcrawl.site_status import would_do
 from freshcrawl.site_tables import make_site
 from freshcrawl.staging import Content
 from freshcrawl.stores.base import StoreError
-from freshcrawl.summary import amount, changing_words, pairs_words, release_command
+from freshcrawl.summary import (
+    amount,
+    changing_words,
+    discard_command,
+    pairs_words,
+    release_command,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 
+CONFIRMS = "later runs that find the same, far enough apart, let it go by themselves"
 WHY_SO_OFTEN = {
     Verdict.NEW: ", the first time after half of that or more, so that not all come at once",
     **dict.fromkeys(CHANGES, "; each change that is found halves that"),
@@ -127,6 +134,7 @@ def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
         "generator": record.generator,
         "difference": _dated(record.difference),
         "doubt": _dated(record.doubt),
+        "discarded": _dated(record.discarded),
     }
 
 
@@ -168,7 +176,13 @@ def _forgotten(site: str, url: str, mark: Mark) -> dict[str, Any]:
 
 
 def _staged(entry: Staged) -> dict[str, Any]:
-    return {"status": entry.status, "held": entry.held, "words": would_do(entry)}
+    return {
+        "status": entry.status,
+        "held": entry.held,
+        "person": entry.person,
+        "found_at": [iso(moment) for moment in entry.held_runs],
+        "words": would_do(entry),
+    }
 
 
 def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
@@ -261,7 +275,7 @@ def _interval(page: Mapping[str, Any]) -> str:
     if page["failures"]:
         why = ", and sooner while checks fail: up to a day apart"
     elif page["staged"] and page["staged"]["held"]:
-        why = ", and sooner while a change waits for confirmation"
+        why = ", and by every run while a change is held"
     elif page["status"] == Status.HIDDEN:
         why = ", and at least once a day until it is back or gone for good"
     else:
@@ -271,9 +285,13 @@ def _interval(page: Mapping[str, Any]) -> str:
 
 def _waiting(page: Mapping[str, Any], staged: Mapping[str, Any]) -> str:
     if staged["held"]:
+        times = count(max(len(staged["found_at"]), 1), "run")
+        found = f"one of many {staged['held']}; {staged['words']}, found by {times}"
+        whom = f"{staged['person']}: {PERSON}" if staged["person"] else CONFIRMS
         return (
-            f"{WAITS}: {too_many(staged['held'])}; {staged['words']}. To let it and all others "
-            f"go: {release_command(page['site'], [staged['held']])}"
+            f"{WAITS}: {found}; {whom}. To let it go: "
+            f"{release_command(page['site'], page['url'])}; to keep the page as it is: "
+            f"{discard_command(page['site'], page['url'])}"
         )
     what = "new text" if staged["status"] == Status.LIVE else staged["words"]
     if page["pinned"]:

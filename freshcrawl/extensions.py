@@ -245,6 +245,7 @@ class RunExtension:
         """Complete the report, commit it, and log what it says as one record."""
         run = self.run
         self._count_bytes()
+        run.ledger.believe_listings()
         run.finish(reason)
         run.report.status = "ok"
         run.commit()

@@ -17,28 +17,28 @@ from freshcrawl.core.schedule import DAY
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
 from freshcrawl.rolled_back import catch_up
-from freshcrawl.staging import Content, is_published, same_work
+from freshcrawl.staged_work import NO_VALIDATORS, StagedWork
+from freshcrawl.staging import Content, is_published
 from freshcrawl.stores.base import DamagedContentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from freshcrawl.core.blocks import Block
     from freshcrawl.core.boilerplate import Boilerplate
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.core.published import Published, Staged
     from freshcrawl.core.report import RunReport
     from freshcrawl.core.rollback import Rollback
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
+__all__ = ["NO_VALIDATORS", "Ledger"]
+
 logger = logging.getLogger(__name__)
 
 RUNS_KEPT = 50
-HELD_RUNS_KEPT = 20
-BULK = ("blocks", "body", "chunks")
-"""Fields of staged work that stay in the store, under a name of their own."""
 
 
-class Ledger:
+class Ledger(StagedWork):
     """Page records, listings, staged work and the published pages of one site.
 
     Read once at the start of a run and changed in memory; ``commit`` writes
@@ -47,13 +47,10 @@ class Ledger:
     """
 
     def __init__(self, state: SiteState, now: float) -> None:
-        self._state, self._records = state, state.records
-        self._dirty: set[str] = set()
-        self.pages: dict[str, PageRecord] = state.pages()
+        super().__init__(state.records, state.pages())
+        self._state = state
         self.listings = Listings(state.sources())
         self.noise = NoiseMemory(state.records)
-        self.staged: dict[str, Staged] = {}
-        """Staged work without its bulk."""
         self.boilerplate = state.boilerplate()
         self.generation = 0
         self.published: dict[str, Published] = {}
@@ -81,12 +78,6 @@ class Ledger:
         """Add the record of a key that was not known."""
         self.pages[record.key] = record
         self._dirty.add(record.key)
-
-    def set(self, key: str, **changes: Any) -> None:
-        """Change fields of a page's record."""
-        for name, value in changes.items():
-            setattr(self.pages[key], name, value)
-        self._dirty.add(key)
 
     def make_due(self, key: str, **changes: Any) -> None:
         """Have a page asked for by the next run, without validators."""
@@ -173,73 +164,22 @@ class Ledger:
         finally:
             snapshot.close()
 
-    def stage(self, entry: Staged, run_id: str, found_at: float, apart: float) -> None:
-        """Keep a change durably (with the next commit) until it is published.
-
-        Work that a guard holds keeps the times at which earlier runs found the
-        same, those that are ``apart`` seconds from the one before and so count.
-        """
-        before = self.staged.get(entry.key)
-        entry.held_runs = [found_at]
-        if before is not None and self.holds_same(entry):
-            counts = found_at - before.held_runs[-1] >= apart
-            again = [found_at] if counts else []
-            entry.held = before.held
-            entry.held_runs = [*before.held_runs, *again][-HELD_RUNS_KEPT:]
-        entry.run_id = run_id
-        self.restage(entry)
-
-    def restage(self, entry: Staged) -> None:
-        """Keep staged work as it is, in place of what was staged of its page."""
-        row = entry.to_json()
-        bulk = {name: row.pop(name) for name in BULK if name in row}
-        self.staged[entry.key] = Staged.from_json(row)
-        self._records.put(f"staged:{entry.key}", row)
-        self._records.put(f"work:{entry.key}", bulk)
-
     def keep_boilerplate(self, learned: Boilerplate) -> None:
         """Keep what the site's pages have in common durably, with the next commit."""
         if learned != self.boilerplate:
             self.boilerplate = learned
             self._records.put("meta:boilerplate", learned.to_json())
 
-    def holds_same(self, entry: Staged) -> bool:
-        """Tell whether a guard holds the same change of this page already."""
-        before = self.staged.get(entry.key)
-        return before is not None and bool(before.held) and same_work(before, entry)
-
-    def unstage(self, key: str) -> None:
-        """Drop staged work of a page."""
-        if self.staged.pop(key, None) is not None:
-            self._records.delete(f"staged:{key}")
-            self._records.delete(f"work:{key}")
-
-    def mark_held(self, key: str, kind: str) -> None:
-        """Note durably (with the next commit) that a guard holds staged work, or no more ("")."""
-        if self.staged[key].held == kind:
-            return
-        self.staged[key].held = kind
-        self._records.put(f"staged:{key}", self.staged[key].to_json())
-
-    def whole(self, entries: Iterable[Staged]) -> list[Staged]:
-        """Return staged work with its chunks, blocks and body. Any thread may call."""
-        return [
-            Staged.from_json({**entry.to_json(), **(self._records.get(f"work:{entry.key}") or {})})
-            for entry in entries
-        ]
-
     def adopt(self, pages: dict[str, Published], generation: int) -> None:
         """Take published pages as the truth that later fetches are compared with."""
         self.generation = generation
         for key, page in pages.items():
             self.published[key] = page
-            entry = self.staged.get(key)
-            self.unstage(key)
-            self.settle(page, entry)
+            self.settle(page, self.settled(key))
 
     def settle(self, page: Published, entry: Staged | None) -> None:
         """Bring a record in step with what was published of its page."""
-        changes: dict[str, Any] = {"status": page.status}
+        changes: dict[str, Any] = {"status": page.status, "discarded": {}}
         if page.status != Status.LIVE:
             changes |= NO_VALIDATORS
             self.noise.drop(page.key)
@@ -292,6 +232,13 @@ class Ledger:
         self._put_listings(math.inf)
         self._records.commit()
 
+    def believe_listings(self) -> None:
+        """Forget that a source has shrunk, once no page is in the answers that left its list."""
+        self.note_unlisted()
+        self.listings.believe(
+            source for key in self.live_keys() for source in self.pages[key].unlisted_by
+        )
+
     def note_unlisted(self) -> None:
         """Note in the records which sources ceased to list their pages."""
         for key, sources in self.listings.take_left().items():
@@ -319,6 +266,3 @@ class Ledger:
             if source.read_at >= since or source_id in listings.changed:
                 self._records.put(f"source:{source_id}", {**source.to_json(), "keys": []})
         listings.changed.clear()
-
-
-NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import proofs
+from freshcrawl.core.discards import outlasts_text
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
@@ -33,6 +34,9 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     record = run.ledger.pages[item.key]
     before = run.ledger.staged.get(item.key)
     verdict = finding.verdict or item.verdict or Verdict.FAILED
+    discarded = staged is not None and run.ledger.is_discarded(staged)
+    # Text that a person does not want is none.
+    verdict = Verdict.UNCHANGED if discarded and verdict in CONTENT else verdict
     changes: dict[str, Any] = {
         "reason": finding.reason,
         "cause": finding.cause,
@@ -55,15 +59,16 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     count_as = _counter(run, verdict, finding, record)
     if _still_leaves(run, before, verdict):
         count_as = ""
+    elif discarded:
+        run.ledger.unstage(item.key)
+        count_as = "" if verdict in LEAVING else count_as
+        changes |= NO_VALIDATORS
     elif staged is not None:
         if run.ledger.holds_same(staged):
             count_as = ""  # found again, counted before
         run.stage(staged)
     elif verdict not in {Verdict.FAILED, Verdict.REJECTED}:
-        # The newest fetch has the word: what older ones staged is void.
-        run.ledger.unstage(item.key)
-        if not run.ledger.is_live(item.key) and finding.status != Status.LIVE:
-            changes |= {"status": finding.status, "alias_of": finding.alias_of}
+        changes |= _void(run, item, finding)
     run.checked(item.key, verdict, count_as=count_as, **changes)
     _prove(run, item, finding, verdict)
     _learn(run, item, verdict)
@@ -73,6 +78,17 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
         run.ledger.recheck_aliases_of(item.key)
+
+
+def _void(run: Run, item: PageItem, finding: Finding) -> dict[str, Any]:
+    """Drop what older fetches staged: the newest has the word. Return what that changes."""
+    ledger, key = run.ledger, item.key
+    ledger.unstage(key)
+    if item.outcome != Outcome.DISALLOWED and not outlasts_text(ledger.pages[key], item.canonical):
+        ledger.forget_discard(key)
+    if not ledger.is_live(key) and finding.status != Status.LIVE:
+        return {"status": finding.status, "alias_of": finding.alias_of}
+    return {}
 
 
 def _still_leaves(run: Run, before: Staged | None, verdict: str) -> bool:

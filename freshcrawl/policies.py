@@ -38,6 +38,8 @@ def guard_policy(config: Config) -> GuardPolicy:
         config.guard_changed_min,
         config.guard_confirm_runs,
         config.guard_confirm_hours * 3_600,
+        config.guard_failed_ratio,
+        config.guard_failed_min,
     )
 
 

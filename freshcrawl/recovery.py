@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 def recover(ledger: Ledger, state: SiteState, now: float) -> None:
     """Bring records and staged work in step with what is published; durable with a commit."""
+    staged = {entry.key: entry for entry in state.staged()}
     for key, page in ledger.published.items():
         record = ledger.pages.setdefault(key, PageRecord(key, page.url, first_seen=now))
         if record.status == Status.FORGOTTEN:
             continue  # the corpus was put back from an older copy: scrapy verify tells
         if (record.status == Status.LIVE) != (page.status == Status.LIVE):
-            ledger.settle(page, None)
-    for entry in list(state.staged()):
+            entry = staged.get(key)
+            ledger.settle(page, entry if entry and is_published(entry, page) else None)
+    for entry in staged.values():
         _recover_staged(ledger, entry)
     for key, record in ledger.pages.items():
         if record.status == Status.LIVE and key not in ledger.published:

@@ -77,6 +77,7 @@ def _let_in(run: Run, record: PageRecord) -> None:
         return
     if staged is not None:
         run.ledger.unstage(record.key)
+    run.ledger.forget_discard(record.key)
     if record.status in {Status.EXCLUDED, Status.ALIAS} or record.cause == Cause.SCOPE:
         live = run.ledger.is_live(record.key)
         status = Status.LIVE if live else Status.PENDING
@@ -124,7 +125,7 @@ def _leave(run: Run, record: PageRecord, key: str | None) -> None:
         changed_at=run.now,
         **end,
     )
-    if not run.ledger.holds_same(entry):
+    if not (run.ledger.holds_same(entry) or run.ledger.is_discarded(entry)):
         run.count_page(record.key, "hidden" if key is None else "moved")
     run.stage(entry)
 

@@ -103,7 +103,7 @@ def _bring_in_step(ledger: Ledger, key: str, rollback: Rollback) -> None:
     page, record = ledger.published.get(key), ledger.pages[key]
     ledger.unstage(key)
     ledger.noise.drop(key)
-    changes: dict[str, Any] = {"shown_digest": "", "difference": {}, "doubt": {}}
+    changes: dict[str, Any] = {"shown_digest": "", "difference": {}, "doubt": {}, "discarded": {}}
     before, status = record.status, page.status if page is not None else record.status
     if page is None and status == Status.LIVE:
         status = Status.PENDING

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.arguments import SpiderArguments, known_sites
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config, ConfigError
-from freshcrawl.core.schedule import is_due
+from freshcrawl.core.schedule import needs_run
 from freshcrawl.policies import schedule_policy
 from freshcrawl.state import open_for_reading, site_names
 from freshcrawl.stores.base import StoreError
@@ -64,7 +64,7 @@ def site_is_due(config: Config, site: SiteConfig) -> bool:
         staged = {entry.key: entry for entry in state.staged()}
         waiting = any(not entry.held for entry in staged.values())
         return waiting or any(
-            is_due(record, staged.get(key), policy, now) for key, record in state.pages().items()
+            needs_run(record, staged.get(key), policy, now) for key, record in state.pages().items()
         )
     finally:
         state.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.alerts.outbox import outbox_status
 from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale_reasons
+from freshcrawl.core.guards import PERSON
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
@@ -121,7 +122,7 @@ def listed(state: SiteState, kind: str, now: float, policy: SchedulePolicy) -> l
     for key, record in sorted(state.pages().items()):
         entry = staged.get(key)
         if kind == "held":
-            reason = would_do(entry) if entry is not None and entry.held else None
+            reason = held_words(entry) if entry is not None and entry.held else None
         elif kind == "due":
             why = record.reason if record.last_attempt else "never checked"
             reason = why if is_due(record, entry, policy, now) else None
@@ -140,6 +141,12 @@ def _reason(record: PageRecord, kind: str, now: float, max_age: float) -> str | 
     if kind == "changing":
         return pairs_words(record.difference_tokens) if is_changing(record) else None
     return record.reason if record.status == kind else None
+
+
+def held_words(entry: Staged) -> str:
+    """Return in words what held work would do, and for whom it waits."""
+    whom = f"; {entry.person}: {PERSON}" if entry.person else ""
+    return f"{would_do(entry)}{whom}"
 
 
 def would_do(entry: Staged) -> str:

@@ -20,7 +20,8 @@ SITEMAP_ENDINGS = (".xml", ".xml.gz", ".txt", ".gz")
 """How the path of a ``url`` ends that is a sitemap and no page."""
 POLICIES = (
     *("discovery_interval_secs", "guard_changed_min", "guard_changed_ratio"),
-    *("guard_confirm_hours", "guard_confirm_runs", "guard_removed_min", "guard_removed_ratio"),
+    *("guard_confirm_hours", "guard_confirm_runs", "guard_failed_min", "guard_failed_ratio"),
+    *("guard_removed_min", "guard_removed_ratio"),
     *("max_age_secs", "max_interval_secs", "max_pages", "min_interval_secs", "missing_runs"),
     *("simhash_max_bits", "start_interval_secs"),
 )

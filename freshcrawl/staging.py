@@ -14,8 +14,7 @@ from freshcrawl.core.blocks import Block, Document
 from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.pages import JsonRecord, Status, Verdict
 from freshcrawl.core.published import Chunk, Edit, Published, Staged
-from freshcrawl.core.simhash import hamming
-from freshcrawl.core.trust import NEAR_BITS, gist_digest
+from freshcrawl.core.trust import gist_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,21 +103,6 @@ def to_edit(staged: Staged) -> Edit:
         content=_content_name(staged) if live else "",
     )
     return Edit(page, [Chunk.from_json(data) for data in staged.chunks] if live else [])
-
-
-def same_work(one: Staged, other: Staged) -> bool:
-    """Tell whether two findings about a page come to the same.
-
-    Texts that differ in what is another in each answer (a time, a counter, rotating links) do:
-    else a page that has such could never be found again.
-    """
-    if one.status != other.status or one.digest == other.digest:
-        return one.status == other.status
-    if not (one.digest and other.digest):
-        return False
-    same_gist = bool(one.gist) and one.gist == other.gist
-    known = bool(one.simhash and other.simhash)
-    return same_gist or (known and hamming(one.simhash, other.simhash) <= NEAR_BITS)
 
 
 def is_published(entry: Staged, published: Published | None) -> bool:

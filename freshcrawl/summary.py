@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.guards import CHANGES, REMOVALS, WAITS
+from freshcrawl.core.guards import WAITS
 from freshcrawl.core.report import ENDED_EARLY, URL_KINDS
 from freshcrawl.core.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 VERDICTS = (
     ("changed", "changed"),
@@ -25,7 +25,6 @@ VERDICTS = (
     ("failed", "failed"),
 )
 SHOWN = 5
-LIFT = {REMOVALS: "FRESHCRAWL_GUARD_REMOVED_RATIO", CHANGES: "FRESHCRAWL_GUARD_CHANGED_RATIO"}
 UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -148,14 +147,19 @@ def _held(data: Mapping[str, Any], site: str) -> str:
         return why
     return (
         f"{why}. To look: scrapy status --site {site} --pages held; "
-        f"to let them go: {release_command(site, data['held_classes'])}"
+        f"to let them go: {release_command(site)}; to keep the pages as they are: "
+        f"{discard_command(site)}"
     )
 
 
-def release_command(site: str, classes: Iterable[str]) -> str:
-    """Return the command that lets held work of some guards go."""
-    lift = "".join(f" -s {LIFT[kind]}=1" for kind in classes)
-    return f"scrapy crawl docs -a site={site} -a full=1{lift}"
+def release_command(site: str, what: str = "") -> str:
+    """Return the command that publishes what is held, or of that only a class or page."""
+    return f"scrapy approve --site {site}{what and ' '}{what}"
+
+
+def discard_command(site: str, what: str = "") -> str:
+    """Return the command that drops it instead."""
+    return f"scrapy discard --site {site}{what and ' '}{what}"
 
 
 def _reasons(reasons: Mapping[str, int]) -> str:

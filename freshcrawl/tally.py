@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
-from freshcrawl.core.guards import LONE_MOVES
+from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Status
 from freshcrawl.core.proofs import Proof
+from freshcrawl.holding import Judgement, classes_of, judge
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
@@ -16,10 +16,9 @@ from freshcrawl.staging import copy_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
-DAY = 86_400.0
+__all__ = ["classes_of", "holds_changes", "leaving", "release", "resolve_canonicals"]
 
 
 def resolve_canonicals(run: Run) -> None:
@@ -49,6 +48,8 @@ def _make_copy(run: Run, key: str, target: str) -> None:
     if not (ledger.is_live(key) if entry is None else entry.status == Status.LIVE):
         return
     copy = copy_of(key, ledger.pages[key].url, target, run.now)
+    if ledger.is_discarded(copy):
+        return
     run.count_page(key, "moved")
     url = ledger.pages[target].url if target in ledger.pages else target
     run.prove(key, Proof(copy.cause, copy.url, target=url, status=copy.status), copy.staged_at)
@@ -61,24 +62,20 @@ def _make_copy(run: Run, key: str, target: str) -> None:
 
 def release(run: Run) -> list[str]:
     """Return the keys of staged work that may be published; mark and report the rest as held."""
-    ledger, classes = run.ledger, classes_of(run)
-    tripped = _tripped(run, Counter(classes.values()), guard_policy(run.config))
+    ledger, judgement = run.ledger, judge(run)
     free = []
-    for key, kind in classes.items():
+    for key, kind in judgement.classes.items():
         entry = ledger.staged[key]
-        hold = _holds(run, entry, tripped.get(kind))
+        hold = judgement.holds(run, key)
         if not hold:
             free.append(key)
             if ledger.pinned:
                 continue  # it waits all the same, and stays confirmed
             run.report.released += bool(entry.held)
-        ledger.mark_held(key, (kind or entry.held) if hold else "")
-    run.report.held = len(classes) - len(free)
-    holding = {ledger.staged[key].held for key in classes.keys() - set(free)}
-    run.report.held_classes = sorted(holding)
-    run.report.held_reasons = [held.reason for kind, held in tripped.items() if kind in holding]
-    if run.report.held and not run.report.held_reasons:
-        run.report.held_reasons = ["found by an earlier run, and not again by this one"]
+        elif kind == REMOVALS and judgement.unwell:
+            ledger.uncount(key, run.report.started_at)
+        ledger.mark_held(key, (kind or entry.held) if hold else "", _person(judgement, key, hold))
+    _report(run, judgement, judgement.classes.keys() - set(free))
     if ledger.pinned:
         run.report.held = len(ledger.staged)
         run.report.held_reasons.append(run.report.pinned)
@@ -86,106 +83,42 @@ def release(run: Run) -> list[str]:
     return sorted(free)
 
 
-def classes_of(run: Run) -> dict[str, str]:
-    """Return the guard class of all staged work that can be judged, by key."""
-    moves = Counter(entry.alias_of for entry in run.ledger.staged.values() if entry.alias_of)
-    return {
-        key: _class_of(run, entry, moves[entry.alias_of])
-        for key, entry in run.ledger.staged.items()
-        if not _waits(run, entry)
-    }
+def _report(run: Run, judgement: Judgement, held: Collection[str]) -> None:
+    """Fill in what the report says of held work."""
+    report, staged = run.report, run.ledger.staged
+    holding = {staged[key].held for key in held}
+    report.held = len(held)
+    report.held_classes = sorted(holding)
+    reasons = [guard.reason for kind, guard in judgement.tripped.items() if kind in holding]
+    reasons += guards.person_reasons(staged[key].person for key in held if staged[key].person)
+    if judgement.unwell and REMOVALS in holding:
+        reasons.append(judgement.unwell.reason)
+    if held and not reasons:
+        reasons = ["found by an earlier run, and not again by this one"]
+    report.held_reasons = reasons
+
+
+def _person(judgement: Judgement, key: str, hold: bool) -> str:
+    return judgement.persons.get(key, "") if hold else ""
 
 
 def leaving(run: Run) -> set[str]:
     """Return the keys of pages that leave the answers with this run, as no guard holds them."""
-    classes, staged = classes_of(run), run.ledger.staged
-    tripped = _tripped(run, Counter(classes.values()), guard_policy(run.config))
+    judgement, staged = judge(run), run.ledger.staged
     return {
         key
-        for key, kind in classes.items()
-        if staged[key].status != Status.LIVE and not _holds(run, staged[key], tripped.get(kind))
+        for key in judgement.classes
+        if staged[key].status != Status.LIVE and not judgement.holds(run, key)
     }
 
 
 def holds_changes(run: Run, changed: Collection[str]) -> bool:
     """Tell whether the guard would hold any of the changes if these were all there are."""
-    policy, ledger = guard_policy(run.config), run.ledger
-    held = guards.tripped(guards.CHANGES, len(changed), ledger.live_count(), policy)
-    return any(_holds(run, ledger.staged[key], held) for key in changed)
-
-
-def _holds(run: Run, entry: Staged, held: guards.Held | None) -> bool:
-    """Tell whether staged work is held, given the guard of its class if that trips."""
-    policy = guard_policy(run.config)
-    if held is not None and not guards.released(held, entry.held_runs, policy):
-        return True
-    # Held before and not found again in this run: no newer evidence, no release.
-    return bool(entry.held) and entry.run_id != run.report.run_id
-
-
-def _tripped(run: Run, count: Counter[str], policy: guards.GuardPolicy) -> dict[str, guards.Held]:
-    """Return the guards that hold, by class.
-
-    Pages that left within the last day count with those of this run: many
-    small runs are one large one.
-    """
-    since = run.now - DAY
-    left = sum(
-        page.status != Status.LIVE and page.changed_at > since
-        for page in run.ledger.published.values()
+    ledger = run.ledger
+    held = guards.tripped(
+        guards.CHANGES, len(changed), ledger.live_count(), guard_policy(run.config)
     )
-    live = run.ledger.live_count()
-    found = {
-        guards.REMOVALS: guards.tripped(
-            guards.REMOVALS, count[guards.REMOVALS] + left, live + left, policy
-        ),
-        guards.CHANGES: guards.tripped(guards.CHANGES, count[guards.CHANGES], live, policy),
-    }
-    return {kind: held for kind, held in found.items() if held and count[kind]}
-
-
-def _class_of(run: Run, entry: Staged, moves: int) -> str:
-    """Return the guard class.
-
-    A page that moves alone to a live page of its own has none, nor has a text that comes back
-    after a rollback. A removal always has one: perhaps it is what was gone back from.
-    """
-    if run.ledger.brings_back(entry):
-        return ""
-    if (
-        entry.status == Status.ALIAS
-        and moves <= LONE_MOVES
-        and run.ledger.will_live(entry.alias_of)
-    ):
-        return ""
-    return guards.work_class(entry, run.ledger.is_live(entry.key))
-
-
-def _waits(run: Run, entry: Staged) -> bool:
-    """Tell work that cannot be judged yet: the old text stays until it can.
-
-    That is a move whose target was not read, and a removal that an earlier run
-    found, was cut off, and this run could not look at again.
-    """
-    if entry.status == Status.LIVE or entry.held:
-        return False
-    if entry.run_id != run.report.run_id:
-        return True
-    return entry.status == Status.ALIAS and _is_unread(run, entry.alias_of)
-
-
-def _is_unread(run: Run, key: str) -> bool:
-    """Tell whether it is not known yet where a move ends; a circle of moves ends nowhere."""
-    passed: set[str] = set()
-    while key not in passed:
-        passed.add(key)
-        target, entry = run.ledger.pages.get(key), run.ledger.staged.get(key)
-        if run.ledger.will_live(key):
-            return False
-        if entry is not None and entry.status == Status.ALIAS:
-            key = entry.alias_of  # its record is that of a live page until this is published
-            continue
-        if target is None or target.status != Status.ALIAS:
-            return target is None or target.status == Status.PENDING
-        key = target.alias_of
-    return True
+    alone = Judgement(
+        dict.fromkeys(changed, guards.CHANGES), {guards.CHANGES: held} if held else {}, {}, None
+    )
+    return any(alone.holds(run, key) for key in changed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,11 +13,14 @@ from freshcrawl.core.guards import (
     REMOVALS,
     GuardPolicy,
     Held,
+    person_reasons,
+    persons,
     released,
     tripped,
+    unwell,
     work_class,
 )
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.published import Staged
 
 POLICY = GuardPolicy()
@@ -55,7 +60,15 @@ def test_text_that_stands_is_never_held(verdict: Verdict) -> None:
         (REMOVALS, 0, 100, False),
         (REMOVALS, 10, 100, False),
         (REMOVALS, 11, 100, True),
-        (REMOVALS, 5, 5, False),
+        (REMOVALS, 5, 10, False),
+        # the minimum is of no use where it is most of the site
+        (REMOVALS, 1, 1, False),
+        (REMOVALS, 2, 2, True),
+        (REMOVALS, 1, 3, False),
+        (REMOVALS, 2, 3, True),
+        (REMOVALS, 2, 4, False),
+        (REMOVALS, 5, 5, True),
+        (REMOVALS, 5, 9, True),
         (REMOVALS, 6, 6, True),
         (REMOVALS, 6, 60, False),
         (REMOVALS, 6, 59, True),
@@ -92,6 +105,75 @@ def test_more_than_half_removed_needs_a_person(kind: str, pages: int, needs_pers
     assert ("a person must decide" in guard.reason) is needs_person
     what = {"removals": "would leave the answers", "changes": "would change"}[kind]
     assert f"too many {kind} at once ({pages} of 100 live pages {what})" in guard.reason
+
+
+def test_a_lifted_guard_holds_nothing() -> None:
+    assert tripped(REMOVALS, 9, 9, GuardPolicy(removed_ratio=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "asked", "holds"),
+    [
+        (0, 0, False), (5, 5, False), (6, 6, True), (6, 30, False), (7, 30, True),
+        (6, 29, True), (20, 100, False), (21, 100, True),
+    ],
+)  # fmt: skip
+def test_failures_that_keep_a_run_from_taking_pages_away(
+    failed: int, asked: int, *, holds: bool
+) -> None:
+    guard = unwell(failed, asked, POLICY)
+    assert (guard is not None) is holds
+    if guard is not None:
+        assert f"the site is not well ({failed} of {asked} pages asked for failed" in guard.reason
+
+
+def leaving(name: str, cause: str, reason: str = "", alias_of: str = "") -> Staged:
+    return Staged(
+        name, f"https://a.example/{name}", Status.EXCLUDED, "excluded", 0.0,
+        cause=cause, reason=reason, alias_of=alias_of,
+    )  # fmt: skip
+
+
+OFF = "redirects off the site to https://"
+FOUR = "abcd"
+MANY = Held(REMOVALS, 20, 100, needs_person=False)
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ([leaving("a", Cause.NOINDEX)], "marked noindex"),
+        ([leaving("a", Cause.ROBOTS)], "disallowed by robots.txt"),
+        *(
+            ([leaving("a", cause)], "")
+            for cause in Cause
+            if cause not in {Cause.NOINDEX, Cause.ROBOTS}
+        ),
+        ([leaving(n, Cause.MOVED, alias_of="t") for n in FOUR], "redirected like many others to t"),
+        ([leaving(n, Cause.MOVED, alias_of="t") for n in FOUR[:3]], ""),
+        ([leaving(n, Cause.MOVED, alias_of=n * 2) for n in FOUR], ""),
+        ([leaving(n, Cause.COPY, alias_of="t") for n in FOUR], "redirected like many others to t"),
+        ([leaving(n, Cause.HOME) for n in FOUR], "redirected like many others to the home page"),
+        ([leaving(n, Cause.OFF_SITE, f"{OFF}x.example/{n}") for n in FOUR], "to x.example"),
+        ([leaving(n, Cause.OFF_SITE, f"{OFF}{n}.example/") for n in FOUR], ""),
+        ([leaving("shrunk", Cause.UNLISTED)], "no longer listed by a sitemap or page"),
+        ([leaving("shrunk", Cause.NOT_FOUND)], ""),
+    ],
+)
+def test_removals_on_which_a_person_must_decide(entries: list[Staged], why: str) -> None:
+    found = persons(entries, MANY, {"shrunk"})
+    assert found.keys() == ({entry.key for entry in entries} if why else set())
+    assert all(why in words for words in found.values())
+    assert persons(entries, None, {"shrunk"}) == {}, "no guard holds them"
+    most = persons(entries, replace(MANY, needs_person=True), ())
+    assert most == dict.fromkeys((entry.key for entry in entries), "more than half of the site")
+
+
+def test_person_reasons_are_counted() -> None:
+    said = person_reasons(["marked noindex", "marked noindex", "more than half of the site", "x"])
+    assert said == [
+        "2 pages marked noindex: a person must decide", "1 page x: a person must decide",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from freshcrawl.core.schedule import (
     DUE_SHARE,
     HOUR,
     SchedulePolicy,
-    due_at,
     halve_double,
     is_due,
+    needs_run,
     reschedule,
     spread,
 )
@@ -238,30 +238,33 @@ def test_an_hourly_timer_looks_at_each_page_before_it_is_stale(max_age: float) -
 
 
 @pytest.mark.parametrize(
-    ("held_hours_ago", "values", "max_age", "hours_left"),
+    ("held_hours_ago", "values", "needed"),
     [
-        ([1], {}, 60 * DAY, 11),
-        ([30, 11], {}, 60 * DAY, 1),
-        ([30, 12], {}, 60 * DAY, 0),
-        ([13], {"next_due": NOW + DAY}, 60 * DAY, -1),
-        ([], {}, 60 * DAY, -NOW / HOUR),
+        ([1], {}, False),
+        ([30, 11], {}, False),
+        ([30, 12], {}, True),
+        ([13], {"next_due": NOW + DAY}, True),
+        ([], {}, True),
         # a check that failed confirms nothing: it backs off like any other
-        ([13], {"next_due": NOW + DAY, "failures": 1}, 60 * DAY, 24),
-        ([2], {"last_attempt": NOW - 2 * HOUR}, 10 * HOUR, 7),
+        ([13], {"next_due": NOW + DAY, "failures": 1}, False),
+        ([13], {"next_due": NOW - 1, "failures": 1}, True),
+        ([2], {"next_due": NOW - 1}, True),
+        ([13], {"left_out": True}, False),
     ],
 )
-def test_held_work_is_looked_at_again_when_that_can_confirm_it(
-    held_hours_ago: list[float], values: dict[str, object], max_age: float, hours_left: float
+def test_held_work_is_looked_at_by_every_run_and_is_reason_for_one_when_that_can_confirm_it(
+    held_hours_ago: list[float], values: dict[str, object], *, needed: bool
 ) -> None:
     found_at = [NOW - hours * HOUR for hours in held_hours_ago]
     staged = Staged("k", "u", Status.GONE, "gone", NOW, held="removals", held_runs=found_at)
     record = page(**{"last_attempt": NOW, "next_due": NOW + 9 * DAY, **values})
-    policy = SchedulePolicy(max_age=max_age)
-    assert due_at(record, staged, policy) == pytest.approx(NOW + hours_left * HOUR)
-    assert is_due(record, staged, policy, NOW) == (hours_left <= 0)
+    policy = SchedulePolicy()
+    assert is_due(record, staged, policy, NOW) != record.left_out
+    assert needs_run(record, staged, policy, NOW) is needed
     staged.held = ""
-    if hours_left <= 0:
-        assert not is_due(record, staged, policy, NOW), "only what is held"
+    plainly_due = record.next_due <= NOW
+    assert is_due(record, staged, policy, NOW) is plainly_due, "only what is held"
+    assert needs_run(record, staged, policy, NOW) is plainly_due
 
 
 @pytest.mark.parametrize(

@@ -105,16 +105,20 @@ def test_words(values: dict[str, Any], expected: list[str]) -> None:
     ("staged", "words"),
     [
         (
-            replace(GONE, held="removals"),
-            "held, waits for confirmation: too many removals at once; would leave the answers "
-            "(gone: 410). To let it and all others go: "
-            "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
+            replace(GONE, held="removals", held_runs=[1.0]),
+            "held, waits for confirmation: one of many removals; would leave the answers "
+            "(gone: 410), found by 1 run; later runs that find the same, far enough apart, let it "
+            f"go by themselves. To let it go: scrapy approve --site docs {ROOT}a; "
+            f"to keep the page as it is: scrapy discard --site docs {ROOT}a",
         ),
         (
-            replace(TEXT, held="changes"),
-            "held, waits for confirmation: too many changes at once; its text would change. "
-            "To let it and all others go: "
-            "scrapy crawl docs -a site=docs -a full=1 -s FRESHCRAWL_GUARD_CHANGED_RATIO=1",
+            replace(TEXT, held="changes", held_runs=[1.0, 2.0]),
+            "held, waits for confirmation: one of many changes; its text would change, "
+            "found by 2 runs; later",
+        ),
+        (
+            replace(GONE, held="removals", person="marked noindex"),
+            "found by 1 run; marked noindex: a person must decide. To let it go",
         ),
         (GONE, "a later run publishes what was found: would leave the answers (gone: 410)"),
         (TEXT, "a later run publishes what was found: new text"),
@@ -124,14 +128,14 @@ def test_words_of_what_waits(staged: Staged, words: str) -> None:
     assert words in words_of(CHECKED, staged)
 
 
-@pytest.mark.parametrize(("hours", "words"), [(1, "next check in 11 h"), (12, "due now")])
-def test_a_page_whose_change_is_held_is_due_when_that_can_be_confirmed(
-    hours: float, words: str
-) -> None:
-    held = replace(GONE, held="removals", held_runs=[NOW - hours * HOUR])
-    text = words_of(CHECKED, held)
-    assert f"{words}" in text
-    assert "and sooner while a change waits for confirmation" in text
+def test_a_page_whose_change_is_held_is_due_in_every_run() -> None:
+    text = words_of(CHECKED, replace(GONE, held="removals", held_runs=[NOW - HOUR]))
+    assert "due now; checked every 3 d, and by every run while a change is held" in text
+
+
+def test_what_a_person_discarded() -> None:
+    text = words_of({**CHECKED, "discarded": {"status": "gone", "reason": "410", "at": NOW - HOUR}})
+    assert "stale: a person discarded its removal (410)" in text
 
 
 def test_words_of_what_is_published() -> None:

@@ -40,6 +40,8 @@ WEBHOOK = (
 )
 WRITERS: dict[str, tuple[str, ...]] = {
     "crawl": ("crawl", "docs", "-a", "site={site}"),
+    "approve": ("approve", "--site", "{site}"),
+    "discard": ("discard", "--site", "{site}"),
     "reindex": ("reindex", "--site", "{site}"),
     "rollback": ("rollback", "1", "--site", "{site}"),
     "verify": ("verify", "--repair", "--site", "{site}"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from freshcrawl.core.report import URLS_KEPT, RunReport
-from freshcrawl.summary import amount, release_command, run_summary, some
+from freshcrawl.summary import amount, run_summary, some
 
 
 def report(**values: Any) -> RunReport:
@@ -159,16 +159,10 @@ def test_what_is_held_what_is_incomplete_and_what_failed() -> None:
     assert lines[2:] == [
         "  held, waits for confirmation: too many removals at once (9 of 20 live pages would leave "
         "the answers). To look: scrapy status --site mako --pages held; to let them go: "
-        "scrapy crawl docs -a site=mako -a full=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1",
+        "scrapy approve --site mako; to keep the pages as they are: scrapy discard --site mako",
         "  incomplete: sitemap a: HTTP 500; robots.txt unavailable (HTTP 503)",
         "  error: no space left on device",
     ]
-
-
-def test_release_of_both_guards() -> None:
-    assert release_command("a", ["changes", "removals"]).endswith(
-        "-s FRESHCRAWL_GUARD_CHANGED_RATIO=1 -s FRESHCRAWL_GUARD_REMOVED_RATIO=1"
-    )
 
 
 def test_a_dry_run_names_no_command_that_would_find_nothing() -> None:

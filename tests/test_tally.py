@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from freshcrawl import tally
-from freshcrawl.core.pages import Status
+from freshcrawl.core.pages import Cause, Status, Verdict
 from tests.support.runs import Bench, key_of, removal, stage, text
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ def test_guards(bench: Bench, entries: list[Staged], held: int) -> None:
     assert run.report.held == held
     assert len(free) == len(entries) - held
     assert bool(run.report.held_reasons) == bool(held)
+
+
+def test_pages_that_the_table_leaves_out_need_no_site_that_is_well(bench: Bench) -> None:
+    run = bench.run()
+    for name in NAMES[10:20]:
+        run.take(key_of(name), confirm=True)
+        run.checked(key_of(name), Verdict.FAILED)
+    out = replace(removal("p0", Status.EXCLUDED), cause=Cause.SCOPE)
+    stage(run, [out, removal("p1")])
+    assert tally.release(run) == [key_of("p0")]
+    assert run.ledger.staged[key_of("p1")].held == "removals"
 
 
 def test_held_work_survives_and_is_released_by_confirmations(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core import discards
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.words import ago
 
@@ -18,8 +19,8 @@ CHANGING_KEPT = 10
 
 def doubt(record: PageRecord | None, now: float, max_age: float) -> str:
     """Return why a published text may be out of date, "" if it is not; None: nothing is known."""
-    if record is not None and record.stale_reason:
-        return record.stale_reason
+    if record is not None and (why := discards.words(record.discarded) or record.stale_reason):
+        return why
     checked = record.last_checked if record else 0.0
     too_old = now - checked > max_age
     return f"not checked for longer than max_age ({ago(max_age)})" if too_old else ""

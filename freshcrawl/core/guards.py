@@ -1,14 +1,17 @@
-"""Guards: mass removals and mass changes wait for confirmation."""
+"""Guards: mass removals and mass changes wait for confirmation, some of them for a person."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.core.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from freshcrawl.core.published import Staged
 
@@ -18,11 +21,20 @@ REMOVALS = "removals"
 CHANGES = "changes"
 TEXT_STANDS = frozenset({Verdict.LINKS_ONLY, Verdict.UNCHANGED, Verdict.COSMETIC})
 WAITS = "held, waits for confirmation"
+PERSON = "a person must decide"
+HALF = "more than half of the site"
+MARKS = {Cause.NOINDEX: "marked noindex", Cause.ROBOTS: "disallowed by robots.txt"}
+"""Causes by which one mistake of the site takes away many pages."""
+SHRUNK = "no longer listed by a sitemap or page that lists half as many pages as before, or fewer"
+MOVES = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE, Cause.COPY})
 
 
 @dataclass(frozen=True, slots=True)
 class GuardPolicy:
-    """Thresholds; a class is held above its ratio of the live pages, never below its minimum."""
+    """Thresholds; a class is held above its ratio of the live pages, never below its minimum.
+
+    But for removals of more than half of the live pages: there the minimum is two.
+    """
 
     removed_ratio: float = 0.1
     removed_min: int = 5
@@ -30,6 +42,8 @@ class GuardPolicy:
     changed_min: int = 20
     confirm_runs: int = 2
     confirm_secs: float = 12 * 3_600.0
+    failed_ratio: float = 0.2
+    failed_min: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +58,25 @@ class Held:
     @property
     def reason(self) -> str:
         """The reason in words."""
-        tail = "; more than half of the site: a person must decide" if self.needs_person else ""
+        tail = f"; {HALF}: {PERSON}" if self.needs_person else ""
         what = "would leave the answers" if self.kind == REMOVALS else "would change"
         return f"{too_many(self.kind)} ({self.pages} of {self.live} live pages {what}){tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwell:
+    """Too many of the pages that a run asked for gave no answer: the site is not well."""
+
+    failed: int
+    asked: int
+
+    @property
+    def reason(self) -> str:
+        """The reason in words."""
+        return (
+            f"the site is not well ({self.failed} of {count(self.asked, 'page')} asked for failed "
+            "or were rejected): what would leave the answers waits for a run that finds it well"
+        )
 
 
 def too_many(kind: str) -> str:
@@ -68,27 +98,89 @@ def work_class(staged: Staged, live: bool) -> str:
 
 
 def tripped(kind: str, pages: int, live: int, policy: GuardPolicy) -> Held | None:
-    """Return the guard of a class with ``pages`` staged of ``live`` pages, if it holds them."""
+    """Return the guard of a class with ``pages`` staged of ``live`` pages, if it holds them.
+
+    Removals of two pages and more than half of the live ones are held whatever the minimum:
+    few pages are all of a small site.
+    """
     ratio, minimum = (
         (policy.removed_ratio, policy.removed_min)
         if kind == REMOVALS
         else (policy.changed_ratio, policy.changed_min)
     )
-    if pages <= minimum or pages <= ratio * live:
+    most = kind == REMOVALS and pages >= 2 and pages > live / 2
+    if (pages <= minimum and not most) or pages <= ratio * live:
         return None
-    return Held(kind, pages, live, kind == REMOVALS and pages > live / 2)
+    return Held(kind, pages, live, needs_person=most)
+
+
+def unwell(failed: int, asked: int, policy: GuardPolicy) -> Unwell | None:
+    """Return what keeps a run from taking pages away, if too much of what it asked for failed."""
+    if failed <= policy.failed_min or failed <= policy.failed_ratio * asked:
+        return None
+    return Unwell(failed, asked)
+
+
+def persons(
+    removals: Iterable[Staged], held: Held | None, shrunk: Collection[str]
+) -> dict[str, str]:
+    """Return, by key, why a person must decide on removals whose guard holds them.
+
+    ``shrunk`` are the keys that were listed by a source which has shrunk by half or more. All
+    others are released by themselves when later runs find the same.
+    """
+    if held is None:
+        return {}
+    entries = list(removals)
+    if held.needs_person:
+        return dict.fromkeys((entry.key for entry in entries), HALF)
+    crowds = Counter(filter(None, map(destination, entries)))
+    found: dict[str, str] = {}
+    for entry in entries:
+        place = destination(entry)
+        if entry.cause in MARKS:
+            found[entry.key] = MARKS[Cause(entry.cause)]
+        elif crowds[place] > LONE_MOVES:
+            found[entry.key] = f"redirected like many others to {place}"
+        elif entry.cause == Cause.UNLISTED and entry.key in shrunk:
+            found[entry.key] = SHRUNK
+    return found
+
+
+def destination(entry: Staged) -> str:
+    """Return where a page that leaves leads to, "" for nowhere: a key, or a host off the site."""
+    if entry.cause == Cause.OFF_SITE:  # its reason ends with the URL
+        return urlsplit(entry.reason.rpartition(" ")[2]).netloc or "other sites"
+    if entry.cause == Cause.HOME:
+        return entry.alias_of or "the home page"
+    return entry.alias_of if entry.cause in MOVES or entry.alias_of else ""
+
+
+def person_reasons(why: Iterable[str]) -> list[str]:
+    """Return in words on how many pages a person must decide, by reason; HALF is said already."""
+    number = Counter(why)
+    del number[HALF]
+    return [
+        f"{count(pages, 'page')} {reason}: {PERSON}" for reason, pages in sorted(number.items())
+    ]
+
+
+def counted(found_at: Sequence[float], policy: GuardPolicy) -> int:
+    """Return how many runs have confirmed a finding, given when runs found it, the first too.
+
+    A later one counts when it began at least ``confirm_secs`` after the last that counted.
+    """
+    if not found_at:
+        return 0
+    last, confirmed = found_at[0], 0
+    for moment in found_at[1:]:
+        if moment - last >= policy.confirm_secs:
+            last, confirmed = moment, confirmed + 1
+    return confirmed
 
 
 def released(held: Held, found_at: Sequence[float], policy: GuardPolicy) -> bool:
-    """Tell whether a held change is released by itself, given when runs found it.
-
-    The first time is the finding; later ones confirm it when they are at least
-    ``confirm_secs`` after the last one that counted.
-    """
+    """Tell whether a held change is released by itself, given when runs found it."""
     if held.needs_person or not found_at:
         return False
-    last, count = found_at[0], 0
-    for moment in found_at[1:]:
-        if moment - last >= policy.confirm_secs:
-            last, count = moment, count + 1
-    return count >= policy.confirm_runs
+    return counted(found_at, policy) >= policy.confirm_runs

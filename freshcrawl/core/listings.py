@@ -26,6 +26,9 @@ class Source(JsonRecord):
     read_at: float = 0.0
     """When it was last read whole (epoch seconds)."""
     keys: list[str] = field(default_factory=list)
+    before: int = 0
+    """How many keys it listed before it shrank; 0 if it did not, has grown back, or no page is
+    left in the answers that it ceased to list."""
 
 
 class Listings:
@@ -81,6 +84,19 @@ class Listings:
             if not names.keys().isdisjoint(source.keys):
                 named = dict.fromkeys(names.get(key, key) for key in source.keys)
                 self._replace(source, list(named))
+
+    def shrank(self, source_id: str) -> bool:
+        """Tell whether a source lists half as many keys as before, or fewer, or is no more."""
+        source = self.sources.get(source_id)
+        return source is None or (source.before > 0 and 2 * len(source.keys) <= source.before)
+
+    def believe(self, waiting: Iterable[str]) -> None:
+        """Forget that sources have shrunk, but for those that are ``waiting``."""
+        waits = set(waiting)
+        for source in self.sources.values():
+            if source.before and source.id not in waits:
+                source.before = 0
+                self.changed.add(source.id)
 
     def lists(self, key: str) -> bool:
         """Tell whether any source lists the key."""
@@ -145,5 +161,7 @@ class Listings:
         self._reached = None
         self._count.subtract(source.keys)
         self._count.update(keys)
+        most = max(source.before, len(source.keys))
+        source.before = most if len(keys) < most else 0
         source.keys = keys
         self.changed.add(source.id)

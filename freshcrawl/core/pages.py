@@ -156,6 +156,8 @@ class PageRecord(JsonRecord):
     """Name of the rule that found the main content of the last body, ``body`` for none."""
     doubt: dict[str, Any] = field(default_factory=dict)
     """A text that was suddenly short, until it is believed or gone (``core.trust.Short``)."""
+    discarded: dict[str, Any] = field(default_factory=dict)
+    """What a person discarded of the page (``core.discards``), until something else is found."""
 
     @property
     def difference_tokens(self) -> list[list[str]]:

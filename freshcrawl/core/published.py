@@ -106,5 +106,7 @@ class Staged(JsonRecord):
     """Identity of the model for whose limit the chunks were cut."""
     held: str = ""
     """Class of the guard that holds it (``removals`` or ``changes``), or ``""``."""
+    person: str = ""
+    """Why a person must decide on it, if it is held and does not confirm itself."""
     held_runs: list[float] = field(default_factory=list)
     """Starts of the runs that found the same."""

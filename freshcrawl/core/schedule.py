@@ -86,17 +86,17 @@ def spread(key: str) -> float:
 def due_at(record: PageRecord, staged: Staged | None, policy: SchedulePolicy) -> float:
     """Return when a page is due.
 
-    Work that a guard holds is looked at again when that can confirm it. ``max_age``
-    holds whatever was stored (the setting may have been lowered since).
+    A page with work that a guard holds is due in every run, so that none leaves that as it was
+    without a newer look. ``max_age`` holds whatever was stored (the setting may have been lowered
+    since).
     """
-    due = record.next_due
-    if staged is not None and staged.held and not record.failures:
-        due = staged.held_runs[-1] + policy.confirm if staged.held_runs else 0.0
-    return min(due, record.last_attempt + DUE_SHARE * policy.max_age)
+    if staged is not None and staged.held:
+        return 0.0
+    return min(record.next_due, record.last_attempt + DUE_SHARE * policy.max_age)
 
 
 def is_due(record: PageRecord, staged: Staged | None, policy: SchedulePolicy, now: float) -> bool:
-    """Tell whether a page should be fetched now; the only answer to that question.
+    """Tell whether a page should be fetched by a run now; the only answer to that question.
 
     ``staged`` is the page's staged work, if there is any. A due date that was set more
     than a day in the future (the clock was set back since) is not believed.
@@ -104,3 +104,17 @@ def is_due(record: PageRecord, staged: Staged | None, policy: SchedulePolicy, no
     if record.left_out:
         return False
     return due_at(record, staged, policy) <= now or record.last_attempt > now + DAY
+
+
+def needs_run(
+    record: PageRecord, staged: Staged | None, policy: SchedulePolicy, now: float
+) -> bool:
+    """Tell whether a page is reason enough for a run.
+
+    Every run looks at what is held; but none has to begin for that before it can confirm it, nor
+    before a page that failed is to be tried again.
+    """
+    if staged is None or not staged.held or record.failures:
+        return is_due(record, None, policy, now)
+    at = staged.held_runs[-1] + policy.confirm if staged.held_runs else 0.0
+    return not record.left_out and (at <= now or is_due(record, None, policy, now))

@@ -77,9 +77,9 @@ def check_guarded(before: View, view: View, server: SiteServer) -> None:
     """Many pages left at once only if runs half a day apart had found the same."""
     counted = before.live - view.live - lone_moves(before, view, server)
     live = len(before.live)
+    assert len(counted) <= max(live / 2, 1), f"{len(counted)} of {live} left, nobody was asked"
     if len(counted) <= REMOVED_MIN or len(counted) <= REMOVED_RATIO * live:
         return
-    assert len(counted) <= live / 2, f"{len(counted)} of {live} pages left, and nobody was asked"
     for key in counted:
         said = server.of(key)
         confirmed = confirmations(said.left_at) >= 2 or said.unlisted > 2

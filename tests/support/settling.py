@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_AGE_DAYS = 60.0
 CONFIRM_DAYS = 0.55
 ROUNDS = 8
-OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_MIN": 10_000, "FRESHCRAWL_GUARD_CHANGED_MIN": 10_000}
+OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_RATIO": 1, "FRESHCRAWL_GUARD_CHANGED_RATIO": 1}
 
 
 def settle(test: Convergence) -> None:
@@ -56,11 +56,8 @@ def unsettled(test: Convergence) -> list[str]:
 
 
 def needs_person(test: Convergence) -> bool:
-    """Tell whether what waits is the removal of more than half of the site."""
-    staged = test.view.staged.values()
-    return (
-        all(entry.held == "removals" for entry in staged) and len(staged) > len(test.view.live) / 2
-    )
+    """Tell whether what waits are removals on which a person must decide."""
+    return all(entry.held == "removals" and entry.person for entry in test.view.staged.values())
 
 
 def same_as_first_crawl(test: Convergence) -> None:

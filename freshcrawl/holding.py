@@ -1,0 +1,173 @@
+"""What guards hold of the staged work of a run, and for whom it waits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from freshcrawl.core import guards
+from freshcrawl.core.guards import LONE_MOVES, REMOVALS
+from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.policies import guard_policy
+
+if TYPE_CHECKING:
+    from freshcrawl.core.guards import Held, Unwell
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.core.published import Staged
+    from freshcrawl.run import Run
+
+DAY = 86_400.0
+BROKEN_SECS = 3 * DAY
+"""A page that fails for longer is broken, and says nothing of the site."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What guards say of all staged work of a run that can be judged."""
+
+    classes: dict[str, str]
+    """Guard class by key."""
+    tripped: dict[str, Held]
+    """Guards that hold, by class."""
+    persons: dict[str, str]
+    """By key, why a person must decide."""
+    unwell: Unwell | None
+    """Why this run takes nothing away."""
+
+    def holds(self, run: Run, key: str) -> bool:
+        """Tell whether staged work is held."""
+        entry, kind = run.ledger.staged[key], self.classes[key]
+        if entry.held and entry.run_id != run.report.run_id:
+            return True  # not found again in this run: no newer evidence, no release
+        # Evidence of the operator's own needs no answer of the site.
+        if self.unwell and kind == REMOVALS and entry.cause != Cause.SCOPE:
+            return True
+        held = self.tripped.get(kind)
+        if held is None:
+            return False
+        policy = guard_policy(run.config)
+        return key in self.persons or not guards.released(held, entry.held_runs, policy)
+
+
+def judge(run: Run) -> Judgement:
+    """Judge all staged work but that which has to wait for something to be read."""
+    staged, classes = run.ledger.staged, classes_of(run)
+    tripped = _tripped(run, Counter(classes.values()))
+    removals = [staged[key] for key, kind in classes.items() if kind == REMOVALS]
+    shrunk = {entry.key for entry in removals if _lost_its_list(run, entry)}
+    persons = guards.persons(removals, tripped.get(REMOVALS), shrunk)
+    return Judgement(classes, tripped, persons, unwell(run))
+
+
+def classes_of(run: Run) -> dict[str, str]:
+    """Return the guard class of all staged work that can be judged, by key."""
+    moves = Counter(entry.alias_of for entry in run.ledger.staged.values() if entry.alias_of)
+    return {
+        key: _class_of(run, entry, moves[entry.alias_of])
+        for key, entry in run.ledger.staged.items()
+        if not _waits(run, entry)
+    }
+
+
+def unwell(run: Run) -> Unwell | None:
+    """Return what says that the site is not well in this run: too many of its pages failed.
+
+    Pages that have failed for days do not count: they are broken, whatever the others are.
+    """
+    since, pages = run.report.started_at, run.ledger.pages
+    asked = [r for key in run.handled if (r := pages[key]).last_attempt >= since]
+    counting = [r for r in asked if not (_is_broken(r, since) or _was_forbidden(r))]
+    failed = sum(bool(record.failures) for record in counting)
+    return guards.unwell(failed, len(counting), guard_policy(run.config))
+
+
+def _is_broken(record: PageRecord, now: float) -> bool:
+    return bool(record.failures) and record.failing_since < now - BROKEN_SECS
+
+
+def _was_forbidden(record: PageRecord) -> bool:
+    """Tell whether robots.txt kept the last check from a page: it was not asked for."""
+    return record.last_verdict == Verdict.EXCLUDED and record.last_checked < record.last_attempt
+
+
+def _lost_its_list(run: Run, entry: Staged) -> bool:
+    """Tell whether a source that listed a page has shrunk by half or more, or is no more."""
+    listings = run.ledger.listings
+    return entry.cause == Cause.UNLISTED and any(
+        listings.shrank(source) for source in run.ledger.pages[entry.key].unlisted_by
+    )
+
+
+def _tripped(run: Run, number: Counter[str]) -> dict[str, Held]:
+    """Return the guards that hold, by class.
+
+    Pages that left within the last day count with those of this run: many
+    small runs are one large one. Pages that came since the first of the removals was found do
+    not: else a site that grows would lose in time what nobody has approved.
+    """
+    ledger, policy, since = run.ledger, guard_policy(run.config), run.now - DAY
+    left = sum(
+        page.status != Status.LIVE and page.changed_at > since for page in ledger.published.values()
+    )
+    live = ledger.live_keys()
+    began = _first_found(run)
+    before = sum(key in ledger.pages and ledger.pages[key].first_seen <= began for key in live)
+    found = {
+        REMOVALS: guards.tripped(REMOVALS, number[REMOVALS] + left, before + left, policy),
+        guards.CHANGES: guards.tripped(guards.CHANGES, number[guards.CHANGES], len(live), policy),
+    }
+    return {kind: held for kind, held in found.items() if held and number[kind]}
+
+
+def _first_found(run: Run) -> float:
+    """Return when the first of the removals that are held was found; now if there is none."""
+    held = [e for e in run.ledger.staged.values() if e.held == REMOVALS and e.held_runs]
+    return min((entry.held_runs[0] for entry in held), default=run.now)
+
+
+def _class_of(run: Run, entry: Staged, moves: int) -> str:
+    """Return the guard class.
+
+    A page that moves alone to a live page of its own has none, nor has a text that comes back
+    after a rollback. A removal always has one: perhaps it is what was gone back from.
+    """
+    if run.ledger.brings_back(entry):
+        return ""
+    if (
+        entry.status == Status.ALIAS
+        and moves <= LONE_MOVES
+        and run.ledger.will_live(entry.alias_of)
+    ):
+        return ""
+    return guards.work_class(entry, run.ledger.is_live(entry.key))
+
+
+def _waits(run: Run, entry: Staged) -> bool:
+    """Tell work that cannot be judged yet: the old text stays until it can.
+
+    That is a move whose target was not read, and a removal that an earlier run
+    found, was cut off, and this run could not look at again.
+    """
+    if entry.status == Status.LIVE or entry.held:
+        return False
+    if entry.run_id != run.report.run_id:
+        return True
+    return entry.status == Status.ALIAS and _is_unread(run, entry.alias_of)
+
+
+def _is_unread(run: Run, key: str) -> bool:
+    """Tell whether it is not known yet where a move ends; a circle of moves ends nowhere."""
+    passed: set[str] = set()
+    while key not in passed:
+        passed.add(key)
+        target, entry = run.ledger.pages.get(key), run.ledger.staged.get(key)
+        if run.ledger.will_live(key):
+            return False
+        if entry is not None and entry.status == Status.ALIAS:
+            key = entry.alias_of  # its record is that of a live page until this is published
+            continue
+        if target is None or target.status != Status.ALIAS:
+            return target is None or target.status == Status.PENDING
+        key = target.alias_of
+    return True

@@ -1,0 +1,140 @@
+"""Staged work of a site: kept until it is published, dropped, or found anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshcrawl.core import discards
+from freshcrawl.core.published import Staged
+from freshcrawl.core.same_work import same_work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from freshcrawl.core.pages import PageRecord
+    from freshcrawl.stores.base import RecordStore
+
+HELD_RUNS_KEPT = 20
+BULK = ("blocks", "body", "chunks")
+"""Fields of staged work that stay in the store, under a name of their own."""
+NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
+
+
+class StagedWork:
+    """The part of a Ledger that keeps staged work, and what a person has discarded of it."""
+
+    def __init__(self, records: RecordStore, pages: dict[str, PageRecord]) -> None:
+        self._records = records
+        self._dirty: set[str] = set()
+        self.pages = pages
+        self.staged: dict[str, Staged] = {}
+        """Staged work without its bulk."""
+        self._taken_back: dict[str, Staged] = {}
+        """Held work that was dropped since this was read, by key."""
+
+    def set(self, key: str, **changes: Any) -> None:
+        """Change fields of a page's record."""
+        for name, value in changes.items():
+            setattr(self.pages[key], name, value)
+        self._dirty.add(key)
+
+    def stage(self, entry: Staged, run_id: str, found_at: float, apart: float) -> None:
+        """Keep a change durably (with the next commit) until it is published.
+
+        Work that a guard holds keeps the times at which earlier runs found the
+        same, those that are ``apart`` seconds from the one before and so count.
+        What a person has discarded is not staged again.
+        """
+        if self.is_discarded(entry):
+            self.unstage(entry.key)
+            return
+        before = self._held_before(entry.key)
+        entry.held_runs = [found_at]
+        if before is not None and same_work(before, entry):
+            since = found_at - before.held_runs[-1]
+            counts = since > 0 and since >= apart  # not twice in one run
+            again = [found_at] if counts else []
+            entry.held, entry.person = before.held, before.person
+            first, *later = [*before.held_runs, *again]
+            entry.held_runs = [first, *later[-HELD_RUNS_KEPT:]]
+        entry.run_id = run_id
+        self.forget_discard(entry.key)
+        self.restage(entry)
+
+    def restage(self, entry: Staged) -> None:
+        """Keep staged work as it is, in place of what was staged of its page."""
+        row = entry.to_json()
+        bulk = {name: row.pop(name) for name in BULK if name in row}
+        self.staged[entry.key] = Staged.from_json(row)
+        self._records.put(f"staged:{entry.key}", row)
+        self._records.put(f"work:{entry.key}", bulk)
+
+    def holds_same(self, entry: Staged) -> bool:
+        """Tell whether a guard holds the same change of this page already."""
+        before = self._held_before(entry.key)
+        return before is not None and same_work(before, entry)
+
+    def _held_before(self, key: str) -> Staged | None:
+        """Return work that a guard holds, or held until this process took it back."""
+        before = self.staged.get(key) or self._taken_back.get(key)
+        return before if before is not None and before.held else None
+
+    def unstage(self, key: str) -> None:
+        """Drop staged work of a page."""
+        entry = self.staged.pop(key, None)
+        if entry is not None:
+            if entry.held:  # found again at the end of the run, it is the same work
+                self._taken_back[key] = entry
+            self._records.delete(f"staged:{key}")
+            self._records.delete(f"work:{key}")
+
+    def mark_held(self, key: str, kind: str, person: str = "") -> None:
+        """Note durably (with the next commit) that a guard holds staged work, or no more ("").
+
+        ``person`` says why a person must decide on it.
+        """
+        entry = self.staged[key]
+        if (entry.held, entry.person) != (kind, person):
+            entry.held, entry.person = kind, person
+            self._records.put(f"staged:{key}", entry.to_json())
+
+    def uncount(self, key: str, found_at: float) -> None:
+        """Take back that a run confirmed held work, unless it was the one that found it."""
+        entry = self.staged[key]
+        if len(entry.held_runs) > 1 and entry.held_runs[-1] == found_at:
+            entry.held_runs.pop()
+            self._records.put(f"staged:{key}", entry.to_json())
+
+    def discard(self, key: str, now: float) -> None:
+        """Drop staged work, and remember it durably (with the next commit), to not stage it again.
+
+        The validators of a text that nobody will see go with it.
+        """
+        entry = self.staged[key]
+        self.unstage(key)
+        self._taken_back.pop(key, None)
+        self.set(key, discarded={**discards.remembered(entry), "at": now}, **NO_VALIDATORS)
+
+    def is_discarded(self, entry: Staged) -> bool:
+        """Tell whether a person has discarded the same finding of a page."""
+        record = self.pages.get(entry.key)
+        return record is not None and discards.is_same(record, entry)
+
+    def forget_discard(self, key: str) -> None:
+        """Forget that a person discarded what was found of a page: it is another thing by now."""
+        if key in self.pages and self.pages[key].discarded:
+            self.set(key, discarded={})
+
+    def whole(self, entries: Iterable[Staged]) -> list[Staged]:
+        """Return staged work with its chunks, blocks and body. Any thread may call."""
+        return [
+            Staged.from_json({**entry.to_json(), **(self._records.get(f"work:{entry.key}") or {})})
+            for entry in entries
+        ]
+
+    def settled(self, key: str) -> Staged | None:
+        """Drop and return the work of a page that was published."""
+        entry = self.staged.get(key)
+        self.unstage(key)
+        self._taken_back.pop(key, None)
+        return entry
