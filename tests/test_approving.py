@@ -123,6 +123,26 @@ def test_a_discarded_unlisted_page_stays_until_it_is_listed_again() -> None:
         site.close()
 
 
+def test_pages_that_the_table_leaves_out_stay_when_that_is_discarded() -> None:
+    site = DecidedSite(20)
+    try:
+        site.crawl()
+        site.set_table('deny = ["/p0"]\n')
+        for _ in range(2):
+            assert site.crawl(1).held == 10
+        site.discard()
+        for _ in range(2):
+            report = site.crawl(13)
+            assert (report.held, report.excluded) == (0, 0)
+            assert site.live() == set(site.paths)
+        assert site.status()["stale"] == 10
+        site.set_table("")
+        site.crawl(13)
+        assert site.status()["stale"] == 0
+    finally:
+        site.close()
+
+
 SEAMS = [
     *(Seam.STAGED, Seam.VECTORS_KEPT, Seam.CONTENT_KEPT, Seam.ROWS_WRITTEN, Seam.INDEX_NAMED),
     *(Seam.MANIFEST_NAMED, Seam.SWITCHED, Seam.RECORDS_COMMITTED, Seam.TIDIED),

@@ -139,3 +139,42 @@ def test_renamed_pages_stay_listed() -> None:
     assert listings.sources["a"].keys == ["y"]
     assert (listings.lists("x"), listings.lists("y"), listings.lists("z")) == (False, True, True)
     assert listings.changed == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "before", "shrank"),
+    [
+        ([10], 0, False),
+        ([10, 12], 0, False),
+        ([10, 9], 10, False),
+        ([10, 6], 10, False),
+        ([10, 5], 10, True),
+        ([10, 0], 10, True),
+        # little by little comes to the same
+        ([10, 7, 5], 10, True),
+        ([10, 5, 6], 10, False),
+        ([10, 5, 10], 0, False),
+        ([10, 5, 11, 6], 11, False),
+    ],
+)
+def test_a_source_knows_how_many_keys_it_listed_before_it_shrank(
+    numbers: list[int], before: int, *, shrank: bool
+) -> None:
+    listings = Listings()
+    for moment, number in enumerate(numbers):
+        listings.read("s", "sitemap_root", [f"k{key}" for key in range(number)], float(moment))
+    assert listings.sources["s"].before == before
+    assert listings.shrank("s") is shrank
+    again = Listings([Source.from_json(listings.sources["s"].to_json())])
+    again.believe(["s"])
+    assert again.shrank("s") is shrank
+    again.believe(["other"])
+    assert (again.sources["s"].before, again.shrank("s")) == (0, False)
+    assert ("s" in again.changed) == bool(before), "so that it is stored"
+
+
+def test_a_source_that_is_no_more_has_shrunk() -> None:
+    listings = Listings([Source("s", "sitemap_root", keys=["a"])])
+    assert not listings.shrank("s")
+    listings.drop("s")
+    assert listings.shrank("s")

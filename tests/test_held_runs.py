@@ -118,6 +118,8 @@ def test_newer_fetches_supersede_page_by_page(site: DecidedSite) -> None:
     site.drop(site.paths[:10])
     site.crawl(24 * 61)
     site.bring_back(site.paths[:3])
+    site.crawl(0.1)
+    assert site.held() == set(site.paths[3:10]), "held pages are due in every run"
     site.drop(site.paths[10:12], 410)
     report = site.crawl(1, full=True)
     assert site.held() == set(site.paths[3:12])

@@ -62,15 +62,14 @@ AT_ONCE_S = 30.0
 
 def writing_commands() -> set[str]:
     """Return the commands whose code opens a site for writing, itself or by what it imports."""
-    opening = {module for module in MODULES if OPENS in names_in(tree_of(module))}
     # All commands import this one: what counts is which of its functions they call.
     cli = [node for node in tree_of(SHARED).body if isinstance(node, ast.FunctionDef)]
-    openers = {function.name for function in cli if OPENS in names_in(function)}
+    openers = {OPENS, *(function.name for function in cli if OPENS in names_in(function))}
+    opening = {module for module in MODULES if openers & names_in(tree_of(module))}
     return {
         module.removeprefix(COMMANDS)
         for module in MODULES
-        if module.startswith(COMMANDS)
-        and (needed_by(module) & opening or names_in(tree_of(module)) & openers)
+        if module.startswith(COMMANDS) and needed_by(module) & opening
     }
 
 

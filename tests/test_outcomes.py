@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Many pages leave at once on purpose: the guards have tests of their own.
-OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_MIN": 100, "FRESHCRAWL_GUARD_CHANGED_MIN": 100}
+OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_RATIO": 1, "FRESHCRAWL_GUARD_CHANGED_RATIO": 1}
 DAY = 86_400
 LISTED = [
     "/stay.html", "/edit.html", "/target.html", "/gone.html", "/dead.html", "/dropped.html",

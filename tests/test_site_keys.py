@@ -162,7 +162,7 @@ def test_the_site_has_guards_and_a_schedule_of_its_own(rig: Rig) -> None:
 
 # -- what lists a page, when the table changes what is read ------------------------------------
 
-HIDE = "absent = 'hide'\nmissing_runs = 1\nguard_removed_min = 99\n"
+HIDE = "absent = 'hide'\nmissing_runs = 1\nguard_removed_ratio = 1\n"
 
 
 def linked(rig: Rig, **links: str) -> None:

@@ -144,7 +144,7 @@ def test_savings_and_pages_of_a_recrawl(origin: Origin, state: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["removals", "changes"])
-def test_the_command_that_is_told_lifts_a_guard_of_the_site_s_own_table(
+def test_the_command_that_is_told_publishes_what_a_guard_of_the_site_holds(
     kind: str, origin: Origin, tmp_path: Path
 ) -> None:
     state, paths = tmp_path / "state", [f"/p{number}" for number in range(6)]
@@ -165,7 +165,7 @@ def test_the_command_that_is_told_lifts_a_guard_of_the_site_s_own_table(
     held = scrapy(*full, **rig, clock_offset_s=DAY)
     assert held.returncode == 3
     assert f"held, waits for confirmation: too many {kind} at once (3 of 6 live" in held.stderr
-    [release] = re.findall(r"to let them go: scrapy (.*)", held.stderr)
+    [release] = re.findall(r"to let them go: scrapy (.*?);", held.stderr)
     done = scrapy(*shlex.split(release), **rig, clock_offset_s=DAY + 60)
     assert done.returncode == 0, done.stderr[-2000:]
     site = status(state)

@@ -47,9 +47,8 @@ class DecidedSite:
         self.link()
         self.folder = work_folder("freshcrawl-decided-")
         discovery = "links" if by_links else "sitemap"
-        self.place = Place(
-            self.folder, f'url = "http://docs.test/"\ndiscovery = "{discovery}"\n{table}'
-        )
+        self.table = f'url = "http://docs.test/"\ndiscovery = "{discovery}"\n{table}'
+        self.place = Place(self.folder, self.table)
         self.runner = asyncio.Runner()
         self.offset = 0.0
         self.ended: Ended | None = None
@@ -63,6 +62,11 @@ class DecidedSite:
         """Return a text that is about as long as any other."""
         texts = self.site._texts
         return Text(texts.title(), tuple(("p", texts.paragraph()) for _ in range(4)))
+
+    def set_table(self, more: str) -> None:
+        """Add keys to the site's table in ``sites.toml``."""
+        text = f"[sites.{NAME}]\n{self.table}{more}"
+        (self.folder / "sites.toml").write_text(text, encoding="utf-8")
 
     # -- the site ---------------------------------------------------------
 
@@ -124,7 +128,10 @@ class DecidedSite:
         state = open_for_reading(self.config(), NAME)
         try:
             held = [entry.key for entry in state.staged() if entry.held]
-            looked_at = {k for k, r in state.pages().items() if r.last_attempt > report.started_at}
+            since = report.started_at
+            looked_at = {
+                k for k, r in state.pages().items() if r.left_out or r.last_attempt > since
+            }
         finally:
             state.close()
         assert set(held) <= looked_at

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from freshcrawl.approving import Choice, approve
+from freshcrawl.clock import make_clock
 from freshcrawl.core.pages import Status
+from freshcrawl.state import make_embedder, open_for_writing
 from tests.support import convergence_checks as checks
 from tests.support.convergence_views import view_of
+from tests.support.in_process import NAME
 from tests.support.site_model import key_of, keys_of
 
 if TYPE_CHECKING:
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
 MAX_AGE_DAYS = 60.0
 CONFIRM_DAYS = 0.55
 ROUNDS = 8
-OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_RATIO": 1, "FRESHCRAWL_GUARD_CHANGED_RATIO": 1}
 
 
 def settle(test: Convergence) -> None:
@@ -29,16 +32,29 @@ def settle(test: Convergence) -> None:
         test.step([], CONFIRM_DAYS)
     if unsettled(test):
         assert needs_person(test), f"does not settle: {unsettled(test)}"
-        test.sound = False
-        test.offset += CONFIRM_DAYS * 86_400.0
-        test.crawl(test.place, settings=OPEN_GUARDS, commanded=True)
-        test.view = view_of(test.config, test.now)
-        test.generations.note(test.view)
-        assert not unsettled(test), f"does not settle with open guards: {unsettled(test)}"
+        approve_all(test)
+        test.step([], CONFIRM_DAYS)
+        assert not unsettled(test), f"does not settle when approved: {unsettled(test)}"
     before = test.view
     ended = test.step([], MAX_AGE_DAYS)
     assert test.view.generation == before.generation, "a run published although nothing changed"
     assert not ended.embedded, "a run embedded although nothing changed"
+
+
+def approve_all(test: Convergence) -> None:
+    """Have a person approve what is held."""
+    test.sound = False
+    state = open_for_writing(test.config, NAME, "test", test.now)
+    try:
+        clock = make_clock(test.offset)
+        done = approve(state, test.config, lambda: make_embedder(test.config), Choice(), clock)
+    finally:
+        state.close()
+    assert done.entries
+    test.happened["approved"] += 1
+    test.view = view_of(test.config, test.now)
+    test.generations.note(test.view)
+    checks.check_verified(test.config, test.embedder)
 
 
 def unsettled(test: Convergence) -> list[str]:
