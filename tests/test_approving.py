@@ -149,6 +149,38 @@ SEAMS = [
 ]
 
 
+def approve_killed_at(site: DecidedSite, seam: Seam) -> None:
+    """Approve all, by a process that dies at a seam."""
+    state, copy = site.place.state, site.folder / "killed"
+
+    def kill(reached: Seam) -> None:
+        if reached is seam and not copy.exists():
+            copy_as_killed(state, copy)
+        if copy.exists():
+            raise Killed(reached)
+
+    with listening(kill), pytest.raises(Killed):
+        site.approve()
+    shutil.rmtree(state)
+    copy.rename(state)
+
+
+def test_records_know_where_pages_moved_though_the_approval_was_killed() -> None:
+    site = DecidedSite(20)
+    try:
+        site.crawl()
+        for path in site.paths[:7]:
+            site.site.pages[path].status, site.site.pages[path].target = 301, "/p19"
+        site.crawl(24 * 61)
+        approve_killed_at(site, Seam.SWITCHED)
+        site.approve()
+        records = site.view.records
+        assert {records[key_of(path)].alias_of for path in site.paths[:7]} == {key_of("/p19")}
+        assert site.found_wrong() == []
+    finally:
+        site.close()
+
+
 def test_an_approval_that_is_killed_anywhere_is_repeated(site: DecidedSite) -> None:
     state, kept = site.place.state, site.folder / "kept"
     shutil.copytree(state, kept)
@@ -158,18 +190,7 @@ def test_an_approval_that_is_killed_anywhere_is_repeated(site: DecidedSite) -> N
         shutil.rmtree(state)
         shutil.copytree(kept, state)
         before = site.view.rows
-        copy = site.folder / f"killed-{seam}"
-
-        def kill(reached: Seam, seam: Seam = seam, copy: Any = copy) -> None:
-            if reached is seam and not copy.exists():
-                copy_as_killed(state, copy)
-            if copy.exists():
-                raise Killed(reached)
-
-        with listening(kill), pytest.raises(Killed):
-            site.approve()
-        shutil.rmtree(state)
-        copy.rename(state)
+        approve_killed_at(site, seam)
         assert site.view.rows in (before, wanted[0]), seam
         assert not [line for line in site.found_wrong() if "damage" in line], seam
         site.approve()
