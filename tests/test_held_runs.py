@@ -95,12 +95,23 @@ def test_both_at_once_approved_at_once(site: DecidedSite) -> None:
     assert site.live() == set(site.paths[THIRD:])
 
 
-def test_three_quarters_dropped_wait_for_a_person(site: DecidedSite) -> None:
-    dropped = set(site.paths[:27])
+@pytest.mark.parametrize("by_links", [False, True])
+def test_three_quarters_dropped_wait_for_a_person(*, by_links: bool) -> None:
+    site = DecidedSite(12, by_links=by_links)
+    try:
+        site.crawl()
+        waits_for_a_person(site)
+    finally:
+        site.close()
+
+
+def waits_for_a_person(site: DecidedSite) -> None:
+    """Drop three quarters of a site; the rest is edited, and grows to be more than was dropped."""
+    dropped = set(site.paths[:9])
     site.drop(dropped)
     site.crawl(24 * 61)
     for number in range(20):
-        site.rewrite([site.paths[30]])
+        site.rewrite([site.paths[10]])
         site.add(f"/new{number}")
         report = look(site, 24 * 3)
         assert site.held() == dropped

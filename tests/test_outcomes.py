@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Many pages leave at once on purpose: the guards have tests of their own.
-OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_RATIO": 1, "FRESHCRAWL_GUARD_CHANGED_RATIO": 1}
+OPEN_GUARDS = {f"FRESHCRAWL_GUARD_{what}_RATIO": 1 for what in ("REMOVED", "CHANGED", "FAILED")}
 DAY = 86_400
 LISTED = [
     "/stay.html", "/edit.html", "/target.html", "/gone.html", "/dead.html", "/dropped.html",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 DAY = 86_400
-OPEN_GUARDS = {"FRESHCRAWL_GUARD_REMOVED_RATIO": 1, "FRESHCRAWL_GUARD_CHANGED_RATIO": 1}
+OPEN_GUARDS = {f"FRESHCRAWL_GUARD_{what}_RATIO": 1 for what in ("REMOVED", "CHANGED", "FAILED")}
 PROBE = re.compile(r"/[0-9a-f]{16}(\.html|/)?")
 NAMES = ("/a.html", "/b.html", "/c.html", "/d.html", "/e.html", "/f.html")
 LONG = " ".join(f"Step {step}: turn the handle once and wait for the bell." for step in range(20))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.approving import Choice, Decided, approve, discard
 from freshcrawl.clock import make_clock
 from freshcrawl.commands.status import check
 from freshcrawl.config import Config
+from freshcrawl.core.pages import Status
 from freshcrawl.policies import schedule_policy
 from freshcrawl.site_status import site_status
 from freshcrawl.state import SiteState, make_embedder, open_for_reading, open_for_writing
@@ -125,15 +126,12 @@ class DecidedSite:
 
     def _check_held(self, report: RunReport) -> None:
         """No run ends with held work that it has not looked at again."""
-        state = open_for_reading(self.config(), NAME)
-        try:
+        since = report.started_at
+        with self.reader() as state:
             held = [entry.key for entry in state.staged() if entry.held]
-            since = report.started_at
             looked_at = {
                 k for k, r in state.pages().items() if r.left_out or r.last_attempt > since
             }
-        finally:
-            state.close()
         assert set(held) <= looked_at
         assert len(held) == report.held
 
@@ -141,6 +139,15 @@ class DecidedSite:
     def writer(self) -> Iterator[SiteState]:
         """Open the state as a command does that writes."""
         state = open_for_writing(self.config(), NAME, "test", self.now)
+        try:
+            yield state
+        finally:
+            state.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[SiteState]:
+        """Open the state as a command does that reads."""
+        state = open_for_reading(self.config(), NAME)
         try:
             yield state
         finally:
@@ -169,13 +176,14 @@ class DecidedSite:
 
     def live(self) -> set[str]:
         """Return the paths of the pages in the answers, but for the start page."""
-        live = self.view.live
+        with self.reader() as state, closing(state.corpus.snapshot()) as snapshot:
+            live = {page.key for page in snapshot.pages() if page.status == Status.LIVE}
         return {path for path in self.site.pages if key_of(path) in live} - {HOME}
 
     def held(self) -> set[str]:
         """Return the paths of the pages with held work."""
-        staged = self.view.staged
-        held = {key for key, entry in staged.items() if entry.held}
+        with self.reader() as state:
+            held = {entry.key for entry in state.staged() if entry.held}
         return {path for path in self.site.pages if key_of(path) in held}
 
     def shows(self, path: str) -> bool:
@@ -185,11 +193,8 @@ class DecidedSite:
 
     def sources(self) -> list[Source]:
         """Return the discovery sources as they are kept."""
-        state = open_for_reading(self.config(), NAME)
-        try:
+        with self.reader() as state:
             return list(state.sources())
-        finally:
-            state.close()
 
     def server_fails(self, path: str, faults: Faults) -> bool:
         """Tell whether faults of the server are on a page."""
@@ -198,11 +203,8 @@ class DecidedSite:
 
     def status(self) -> dict[str, Any]:
         """Return what ``scrapy status`` says."""
-        state = open_for_reading(self.config(), NAME)
-        try:
+        with self.reader() as state:
             return site_status(state, self.now, schedule_policy(self.config()))
-        finally:
-            state.close()
 
     def check(self) -> int:
         """Return the exit code of ``scrapy status --check``."""
