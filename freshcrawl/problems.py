@@ -7,18 +7,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.guards import PERSON
 from freshcrawl.core.report import ENDED_EARLY
 from freshcrawl.core.rollback import release_command as rollback_release
 from freshcrawl.core.words import ago, count
-from freshcrawl.summary import release_command, stopped_early
+from freshcrawl.summary import discard_command, release_command, stopped_early
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from freshcrawl.config import Config
-
-PERSON = "a person must decide"
-"""What the reason of held work says that never goes by itself."""
 
 
 class Kind(StrEnum):
@@ -77,7 +75,9 @@ def held_problems(
             why += f"; {_by_itself(config)}"
         words = f"{count(data['held'], 'page')} held: {why}"
         look = f"scrapy status --site {site} --pages held"
-        remedy = f"look: {look}; let go: {release_command(site, data['held_classes'])}"
+        remedy = (
+            f"look: {look}; let go: {release_command(site)}; keep as it is: {discard_command(site)}"
+        )
         problems.append(Problem(Kind.HELD, words, remedy))
     return problems
 

@@ -77,14 +77,17 @@ def test_no_run_for_long() -> None:
 
 
 def test_held_work_says_whether_it_goes_by_itself() -> None:
-    release = release_command("docs", ["removals"])
+    release = release_command("docs")
     [(code, words, remedy)] = told(**HELD, held_reasons=["too many removals at once"])
     assert code == cli.HELD
     assert words == (
         "9 pages held: too many removals at once; goes by itself once 2 later runs, at least 12 h "
         "apart, find the same"
     )
-    assert remedy == f"look: scrapy status --site docs --pages held; let go: {release}"
+    assert remedy == (
+        f"look: scrapy status --site docs --pages held; let go: {release}; "
+        "keep as it is: scrapy discard --site docs"
+    )
     [(_, words, _)] = told(**HELD, held_reasons=["more than half: a person must decide"])
     assert words == "9 pages held: more than half: a person must decide"
     assert run_remedies(contract(**HELD, held_reasons=["x"]), "docs") == [remedy]

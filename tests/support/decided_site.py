@@ -9,11 +9,13 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.approving import Choice, Decided, approve, discard
+from freshcrawl.cli import worst
 from freshcrawl.clock import make_clock
-from freshcrawl.commands.status import check
+from freshcrawl.commands.status import CODES
 from freshcrawl.config import Config
 from freshcrawl.core.pages import Status
 from freshcrawl.policies import schedule_policy
+from freshcrawl.problems import site_problems
 from freshcrawl.site_status import site_status
 from freshcrawl.state import SiteState, make_embedder, open_for_reading, open_for_writing
 from freshcrawl.verify import verify_folder
@@ -208,7 +210,8 @@ class DecidedSite:
 
     def check(self) -> int:
         """Return the exit code of ``scrapy status --check``."""
-        return check(self.status())
+        problems = site_problems(self.status(), self.now, self.config())
+        return worst(CODES[problem.kind] for problem in problems)
 
     def found_wrong(self) -> list[str]:
         """Return what ``scrapy verify`` finds."""
