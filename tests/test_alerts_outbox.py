@@ -197,6 +197,20 @@ def test_only_chosen_events_are_kept(told: Told) -> None:
     assert told.pages() == {}, "what was not chosen then is told later"
 
 
+def test_damaged_letter_is_dropped(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+    """As by ``verify --repair``, which drops rows that cannot be read."""
+    expected = told.change()
+    told.crawl(NOWHERE)
+    with closing(open_for_writing(told.config, NAME, "test", 0.0)) as state:
+        [(first, _), _] = state.records.items("letter:")
+        state.records.delete(first)
+        state.records.commit()
+    told.crawl()
+    assert "is damaged, and dropped" in caplog.text
+    assert told.pages() == {} != expected
+    assert told.runs() == {"run.completed ok": 2}
+
+
 def test_batches_have_the_size_that_is_set(told: Told) -> None:
     expected = told.change()
     told.crawl({**told.receiver.settings, "FRESHCRAWL_WEBHOOK_BATCH": 2})

@@ -158,6 +158,7 @@ def test_packages_count_only_where_they_are_used(
     [
         ({"FRESHCRAWL_COLOUR": "red"}, "unknown setting FRESHCRAWL_COLOUR"),
         ({"FRESHCRAWL_MISSING_RUNS": "many"}, "expected a whole number"),
+        ({"FRESHCRAWL_WEBHOOK_URL": "https://a.example/"}, "FRESHCRAWL_WEBHOOK_SECRET is not"),
     ],
 )
 def test_settings_that_cannot_be_used(settings: dict[str, Any], words: str) -> None:
