@@ -168,7 +168,7 @@ class RunExtension:
 
     @property
     def _tells(self) -> bool:
-        return self.run.alerts.on and not self.run.dry_run
+        return self.run.alerts.delivers and not self.run.dry_run
 
     async def _end(self, reason: str) -> None:
         try:

@@ -45,9 +45,9 @@ class Alerts:
         self._announcer = Announcer(state, webhook, page_of) if webhook else None
 
     @property
-    def on(self) -> bool:
-        """Whether there is a receiver."""
-        return self._webhook is not None
+    def delivers(self) -> bool:
+        """Whether a run delivers by itself."""
+        return self._webhook is not None and self._webhook.run_secs > 0
 
     def announce(self, generation: int, own: RunReport | None = None) -> None:
         """Put into the outbox what was not told yet; durable with the next commit."""
