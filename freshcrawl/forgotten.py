@@ -6,11 +6,13 @@ does it, or whoever opens the site next because that one was killed.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.core.forgetting import Forgotten, record_of
 from freshcrawl.core.listings import POINTERS
 from freshcrawl.core.pages import Status
@@ -67,7 +69,9 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
         ledger.drop_listings_of(key)
         ledger.add(record_of(key, marks.keys[key]))
     ledger.noise.forget(late)
-    _blank_reports(state.records, urls | set(late))
+    names = names_pattern(urls | set(late))
+    _blank_reports(state.records, names)
+    _blank_letters(state.records, names)
 
 
 def is_in_step(ledger: Ledger, key: str) -> bool:
@@ -92,9 +96,22 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./-])(?:{any_name})(?!\.?[\w/?&=%~-])")
 
 
-def _blank_reports(records: RecordStore, names: Iterable[str]) -> None:
+def _blank_letters(records: RecordStore, pattern: re.Pattern[str]) -> None:
+    """Take pages out of what waits to be told by webhook, or could not be told."""
+    outbox = Outbox(records)
+    for letter in outbox.letters():
+        try:
+            batch = json.loads(outbox.body(letter))
+        except ValueError:
+            outbox.remove(letter)  # nobody could read it either
+            continue
+        blanked = _blank(batch, pattern)
+        if blanked != batch:
+            outbox.rewrite(letter, blanked)
+
+
+def _blank_reports(records: RecordStore, pattern: re.Pattern[str]) -> None:
     """Take pages out of the run reports."""
-    pattern = names_pattern(names)
     for name, row in list(records.items("run:")):
         blanked = _blank(row, pattern)
         if blanked != row:

@@ -14,6 +14,7 @@ import pytest
 from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
+from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.commands.due import queue
 from freshcrawl.commands.forget import Command
 from freshcrawl.compacting import waiting_digests
@@ -158,6 +159,26 @@ def test_nothing_of_it_can_be_read_in_any_file(site: QuickSite) -> None:
     assert b"Page /secret" not in after
     kept = [path.name for path in (site.folder / "index").iterdir()]
     assert sorted(kept) == ["4.faiss", "4.json"]
+
+
+def test_what_waits_for_the_webhook_does_not_name_it(site: QuickSite) -> None:
+    def event(path: str, **more: str) -> dict[str, str]:
+        return {"type": "page.changed", "url": url_of(path), "key": key_of(path), **more}
+
+    def put(state: SiteState, own: Config) -> None:
+        both = [event("/secret", title="Vault"), event("/a", previous_url=url_of("/secret"))]
+        batches = [{"id": "one", "events": both}, {"id": "two", "events": both[:1]}]
+        Outbox(state.records).add(batches, NOW)
+        Outbox(state.records).commit()
+
+    site.writing(put)
+    forgotten(site, url_of("/secret"))
+    with closing(site.reading()) as state:
+        outbox = Outbox(state.records)
+        [letter] = outbox.letters()
+        [left] = json.loads(outbox.body(letter))["events"]
+    assert (letter.id, letter.events) == ("one", 1)
+    assert left == event("/a", previous_url="(a forgotten page)")
 
 
 def test_staged_and_held_work_goes_too(site: QuickSite) -> None:
@@ -381,7 +402,11 @@ def test_what_only_a_forgotten_page_listed_is_not_unlisted(
     tmp_path: Path, runner: asyncio.Runner
 ) -> None:
     site = QuickSite(tmp_path, runner, 'discovery = "links"\nabsent = "delete"\nmissing_runs = 1\n')
-    site.serve("/", "The start.", links='<a href="/hub">hub</a>')
+    site.serve(
+        "/", "The start.", links='<a href="/hub">hub</a><a href="/d">d</a><a href="/e">e</a>'
+    )
+    site.serve("/d", "The text of d.")
+    site.serve("/e", "The text of e.")
     site.serve("/hub", "The hub.", links='<a href="/b">b</a>')
     site.serve("/b", "The text of b.", links='<a href="/c">c</a>')
     site.serve("/c", "The text of c.")
@@ -390,13 +415,13 @@ def test_what_only_a_forgotten_page_listed_is_not_unlisted(
     for _ in range(3):
         site.crawl()
         assert not site.asked("/hub")
-        assert site.urls() == {"/", "/b", "/c"}
+        assert site.urls() == {"/", "/b", "/c", "/d", "/e"}
     assert "listed by forgotten pages" in told(site, "/b")
     undone(site, url_of("/hub"))
     site.serve("/hub", "The hub, without its link.")
     site.server.answers["/b"] = Answer("", 404)
     site.crawl()
-    assert site.urls() == {"/", "/hub"}
+    assert site.urls() == {"/", "/d", "/e", "/hub"}
 
 
 def test_page_that_was_never_published_is_forgotten_without_a_generation(site: QuickSite) -> None:

@@ -58,13 +58,23 @@ class Outbox:
         first = number
         for batch in batches:
             number += 1
-            types = ", ".join(sorted({event["type"] for event in batch["events"]}))
-            letter = Letter(number, batch["id"], now, len(batch["events"]), types)
-            text = json.dumps(batch, ensure_ascii=False, separators=(",", ":"))
-            self._records.put(LETTER + letter.row, {"body": text})
-            self.put(letter)
+            self._write(Letter(number, batch["id"], now), batch)
         if number != first:
             self._records.put(COUNTER, {"last": number})
+
+    def rewrite(self, letter: Letter, batch: Mapping[str, Any]) -> None:
+        """Put what is left of a batch in its place; nothing if no event is."""
+        if batch["events"]:
+            self._write(letter, batch)
+        else:
+            self.remove(letter)
+
+    def _write(self, letter: Letter, batch: Mapping[str, Any]) -> None:
+        letter.events = len(batch["events"])
+        letter.types = ", ".join(sorted({event["type"] for event in batch["events"]}))
+        text = json.dumps(batch, ensure_ascii=False, separators=(",", ":"))
+        self._records.put(LETTER + letter.row, {"body": text})
+        self.put(letter)
 
     def letters(self) -> list[Letter]:
         """Return all batches in their order."""
