@@ -197,6 +197,10 @@ def page_lines(page: Mapping[str, Any], now: float) -> list[str]:
     ]
     if page["stale_reason"]:
         lines.append(f"  stale: {page['stale_reason']}")
+    if page["discarded"]:
+        back = release_command(page["site"], page["url"])
+        at = when(page["discarded"]["at"], now)
+        lines.append(f"  discarded {at}, until something else is found; to take that back: {back}")
     known = (*proof_lines(page, now), *_listed(page, now), *_checks(page, now))
     lines += [f"  {line}" for line in known]
     if page["generator"]:
