@@ -175,7 +175,9 @@ class Ledger(StagedWork):
         self.generation = generation
         for key, page in pages.items():
             self.published[key] = page
-            self.settle(page, self.settled(key))
+            entry = self.staged.get(key)
+            self.unstage(key)
+            self.settle(page, entry)
 
     def settle(self, page: Published, entry: Staged | None) -> None:
         """Bring a record in step with what was published of its page."""

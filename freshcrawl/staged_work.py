@@ -29,8 +29,6 @@ class StagedWork:
         self.pages = pages
         self.staged: dict[str, Staged] = {}
         """Staged work without its bulk."""
-        self._taken_back: dict[str, Staged] = {}
-        """Held work that was dropped since this was read, by key."""
 
     def set(self, key: str, **changes: Any) -> None:
         """Change fields of a page's record."""
@@ -48,9 +46,9 @@ class StagedWork:
         if self.is_discarded(entry):
             self.unstage(entry.key)
             return
-        before = self._held_before(entry.key)
+        before = self.staged.get(entry.key)
         entry.held_runs = [found_at]
-        if before is not None and same_work(before, entry):
+        if before is not None and self.holds_same(entry):
             since = found_at - before.held_runs[-1]
             counts = since > 0 and since >= apart  # not twice in one run
             again = [found_at] if counts else []
@@ -71,20 +69,12 @@ class StagedWork:
 
     def holds_same(self, entry: Staged) -> bool:
         """Tell whether a guard holds the same change of this page already."""
-        before = self._held_before(entry.key)
-        return before is not None and same_work(before, entry)
-
-    def _held_before(self, key: str) -> Staged | None:
-        """Return work that a guard holds, or held until this process took it back."""
-        before = self.staged.get(key) or self._taken_back.get(key)
-        return before if before is not None and before.held else None
+        before = self.staged.get(entry.key)
+        return before is not None and bool(before.held) and same_work(before, entry)
 
     def unstage(self, key: str) -> None:
         """Drop staged work of a page."""
-        entry = self.staged.pop(key, None)
-        if entry is not None:
-            if entry.held:  # found again at the end of the run, it is the same work
-                self._taken_back[key] = entry
+        if self.staged.pop(key, None) is not None:
             self._records.delete(f"staged:{key}")
             self._records.delete(f"work:{key}")
 
@@ -112,7 +102,6 @@ class StagedWork:
         """
         entry = self.staged[key]
         self.unstage(key)
-        self._taken_back.pop(key, None)
         self.set(key, discarded={**discards.remembered(entry), "at": now}, **NO_VALIDATORS)
 
     def is_discarded(self, entry: Staged) -> bool:
@@ -131,10 +120,3 @@ class StagedWork:
             Staged.from_json({**entry.to_json(), **(self._records.get(f"work:{entry.key}") or {})})
             for entry in entries
         ]
-
-    def settled(self, key: str) -> Staged | None:
-        """Drop and return the work of a page that was published."""
-        entry = self.staged.get(key)
-        self.unstage(key)
-        self._taken_back.pop(key, None)
-        return entry

@@ -19,6 +19,7 @@ from tests.support.cuts import Killed, WatchedEmbedder, copy_as_killed
 from tests.support.decided_site import DecidedSite
 from tests.support.in_process import NAME
 from tests.support.site_model import key_of, url_of
+from tests.support.site_server import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,6 +138,8 @@ def test_pages_that_the_table_leaves_out_stay_when_that_is_discarded() -> None:
             assert site.live() == set(site.paths)
         assert site.status()["stale"] == 10
         site.set_table("")
+        site.crawl(13, faults=Faults(pages="503"))
+        assert not [why for why in site.status()["stale_reasons"] if "discarded" in why]
         site.crawl(13)
         assert site.status()["stale"] == 0
     finally:
