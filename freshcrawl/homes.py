@@ -35,7 +35,8 @@ def home_keys(run: Run) -> frozenset[str]:
         target = run.ledger.listings.sources.get(f"target:{key}")
         waiting += target.keys if target else []
         if record := run.ledger.pages.get(key):
-            waiting += [record.alias_of or None, key_of(record.via) if record.via else None]
+            alias = record.alias_of if record.status == Status.ALIAS else None
+            waiting += [alias, key_of(record.via) if record.via else None]
     return frozenset(found)
 
 

@@ -193,8 +193,10 @@ class Ledger(StagedWork):
                 changes["next_due"] = min(record.next_due, record.last_attempt + DAY)
             at = entry.staged_at if entry is not None else page.changed_at
             changes |= left(record, changes.get("cause", record.cause), at)
-        elif entry is not None:
-            changes["made_by"] = entry.made_by
+        else:
+            changes["alias_of"] = ""
+            if entry is not None:
+                changes["made_by"] = entry.made_by
         self.set(page.key, **changes)
 
     def canonicals(self) -> Counter[str]:

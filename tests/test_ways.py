@@ -104,6 +104,7 @@ class Case:
     """Whether a page that stays is stale; None where it leaves."""
 
 
+HOME_KEEP = 'to_home = "keep"'
 NF_KEEP = 'not_found = "keep"'
 NO_DROP = "drop_index = false"
 NI_KEEP = 'noindex = "keep"'
@@ -132,7 +133,8 @@ CASES = [
     Case("302", moved(302), "live live live live live live", stale=True),
     Case("home", answers(to("/")), "hidden gone gone", Cause.HOME),
     Case("home elsewhere", home_elsewhere, "hidden gone", Cause.HOME),
-    Case("home keep", answers(to("/")), "live live", Cause.HOME, 'to_home = "keep"', stale=True),
+    Case("home elsewhere keep", home_elsewhere, "live live", Cause.HOME, HOME_KEEP, stale=True),
+    Case("home keep", answers(to("/")), "live live", Cause.HOME, HOME_KEEP, stale=True),
     Case("off site", OFF, "hidden hidden", Cause.OFF_SITE),
     Case("off site keep", OFF, "live live", Cause.OFF_SITE, OFF_KEEP, stale=True),
     Case("noindex", says("noindex"), "hidden hidden", Cause.NOINDEX),

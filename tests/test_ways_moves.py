@@ -49,6 +49,7 @@ def test_a_page_moves_and_moves_back(states: dict[bool, Path], by_links: bool) -
         assert ways.crawl(60).embedded == []
         assert where(ways) == {PAGE}
         assert (ways.record().status, ways.record(NEW).status) == ("live", "alias")
+        assert (ways.record().alias_of, ways.record(NEW).alias_of) == ("", ways.record().key)
         assert ways.record().proofs[-1]["over"]
 
 

@@ -212,6 +212,19 @@ def test_a_home_page_that_moves_is_no_death(state: Path, first: str) -> None:
         assert all_of(ways.record())[-1].cause == Cause.HOME
 
 
+def test_what_was_the_home_page_once_is_a_page_like_others(state: Path) -> None:
+    with begun(state) as ways:
+        ways.site.answers["/"] = to("/en/")
+        ways.site.answers["/en/"] = html("/en/")
+        ways.crawl()
+        assert ways.record("/").alias_of == ways.record("/en/").key
+        del ways.site.answers["/"]
+        ways.crawl()
+        ways.site.answers[PAGE] = to("/en/")
+        ways.crawl()
+        assert (ways.record().status, ways.record().cause) == ("alias", Cause.MOVED)
+
+
 def test_a_home_page_that_is_read_through_a_redirect_is_the_home_page() -> None:
     with Ways() as ways:
         ways.site.answers["/"] = to("/welcome", 302)
