@@ -143,7 +143,8 @@ def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
         said = "robots.txt"
     proof = proofs.Proof(finding.cause, item.url, said=said, status=finding.status)
     if finding.cause == Cause.COPY:
-        proof.target, proof.said = run.ledger.pages[item.canonical].url, ""
+        target = run.ledger.pages.get(item.canonical)
+        proof.target, proof.said = target.url if target else item.canonical_url, ""
     else:
         proof.http_status, proof.target = 200 if again else item.http_status, item.target
     run.prove(item.key, proof, item.fetched_at)
