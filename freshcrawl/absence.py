@@ -130,6 +130,4 @@ def _leave(run: Run, record: PageRecord, finding: Finding) -> None:
     found_before = ledger.holds_same(entry)
     run.count_page(key, "" if found_before else "hidden" if hidden else "gone")
     run.stage(entry)
-    if not hidden:
-        ledger.drop_listings_of(key)
     ledger.recheck_aliases_of(key)

@@ -1,4 +1,4 @@
-"""Pages that become one and the same in a run: something stands in front of all of them."""
+"""Pages that become one and the same: something stands in front of all of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.trust import gist_digest
 from freshcrawl.ledger import NO_VALIDATORS
+from freshcrawl.outcomes import LINKS_UNREAD
+from freshcrawl.witnesses import is_other_text, stood
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +25,8 @@ def reject_collapsing(run: Run) -> None:
     """Drop changes by which pages that were different become one, or nearly so.
 
     That is a login, a consent or a maintenance page. Pages whose published
-    text it is already are left in peace; the others keep their old text.
+    text it is already are left in peace; the others keep their old text, and
+    list what they listed. May be called more than once a run.
     """
     ledger = run.ledger
     changed = [e for e in ledger.staged.values() if e.verdict == Verdict.CHANGED and e.digest]
@@ -37,6 +40,8 @@ def reject_collapsing(run: Run) -> None:
         if len(entries) > LONE_MOVES and len(alike) > 1 and _differed(run, entries):
             for entry in entries:
                 _reject(run, entry, f"nearly the same text as {len(entries) - 1} other pages")
+    _reject_few(run)
+    _reject_refused(run)
 
 
 def _reject_equal(run: Run, changed: list[Staged]) -> None:
@@ -72,22 +77,81 @@ def _differed(run: Run, entries: Iterable[Staged]) -> bool:
     return False
 
 
+def _reject_few(run: Run) -> None:
+    """Reject a text that few pages came to have, if nothing says that the site is itself.
+
+    That is if pages that were asked for comparison have it, or, where there was none to ask,
+    most of the live pages that answered.
+    """
+    groups: dict[str, list[Staged]] = {}
+    for entry in run.ledger.staged.values():
+        if is_other_text(run, entry):
+            groups.setdefault(entry.essence or entry.digest, []).append(entry)
+    others = stood(run)
+    for entries in groups.values():
+        keys = {entry.key for entry in entries}
+        seen = not keys.isdisjoint(run.witnesses)
+        asked = not others.isdisjoint(run.witnesses)
+        most = not asked and len(keys) > len(others)
+        if len(keys) > 1 and (seen or most) and _differed(run, entries):
+            for entry in entries:
+                _reject(run, entry, f"the text that {len(keys)} pages of the site now have")
+
+
+def _reject_refused(run: Run) -> None:
+    """Reject a text that was refused of another page, in this run or since that last answered."""
+    refused = {r.refused: r.key for r in run.ledger.pages.values() if r.refused and r.failures}
+    for entry in list(run.ledger.staged.values()):
+        key = refused.get(entry.essence or entry.digest)
+        if key is not None and key != entry.key and is_other_text(run, entry):
+            _reject(run, entry, f"the text that was refused of {key}")
+
+
 def _reject(run: Run, entry: Staged, reason: str) -> None:
-    ledger = run.ledger
-    if entry.key not in ledger.staged:
+    refuse(run, entry, f"{reason} all at once", ONE_TEXT)
+
+
+def refuse(run: Run, entry: Staged, reason: str, kind: str) -> None:
+    """Drop staged work: the page stays as it is published, stale, and is looked at again soon.
+
+    What its record and listings said before is put back.
+    """
+    ledger, key = run.ledger, entry.key
+    if key not in ledger.staged:
         return  # rejected already
-    record = ledger.pages[entry.key]
-    run.count_page(entry.key, "rejected")
-    run.rejections[entry.key] = ONE_TEXT
-    ledger.unstage(entry.key)
+    record = ledger.pages[key]
+    run.count_page(key, "rejected")
+    run.rejections[key] = kind
+    ledger.unstage(key)
     ledger.set(
-        entry.key,
-        reason=f"{reason} all at once",
+        key,
+        reason=reason,
+        refused=entry.essence or entry.digest,
         last_verdict=str(Verdict.REJECTED),
         failures=record.failures + 1,
         failing_since=record.failing_since or run.report.started_at,
         next_due=run.now + run.schedule.minimum,
         churn=0,
-        **run.before_change.pop(entry.key, {}),
+        **run.before_change.pop(key, {}),
         **NO_VALIDATORS,
     )
+    _restore_listing(run, key)
+
+
+def _restore_listing(run: Run, key: str) -> None:
+    """Let a page list what it did, and forget what the run came upon through its new text only."""
+    listings = run.ledger.listings
+    before = run.listed_before.pop(key, None)
+    if before is None:
+        return
+    now = {k for source in listings.of_page(key).values() if source for k in source.keys}
+    listings.restore(before)
+    if before[f"page:{key}"] is not None:
+        run.report.incomplete(LINKS_UNREAD)
+    for found in sorted(now):
+        record = run.ledger.pages.get(found)
+        new = record is not None and record.first_seen >= run.report.started_at
+        if new and not listings.lists(found) and not run.ledger.is_live(found):
+            run.count_page(found, "")
+            run.ledger.forget_new(found)
+            run.handled.discard(found)

@@ -49,6 +49,7 @@ class Discovery:
         self._robots = robots
         self._page = page
         self._asked: set[str] = set()
+        self._failed: set[str] = set()
         self._open = 0
         self._read = 0
         self._broken = 0
@@ -207,7 +208,12 @@ class Discovery:
 
     def _fail(self, url: str, problem: str) -> None:
         self._broken += 1
-        self._run.report.incomplete(f"sitemap {url}: {problem}")
+        again = 0
+        if url not in self._failed:
+            self._failed.add(url)
+            again = self._run.ledger.listings.unread(f"sitemap:{url}")
+        told = f" (for {again} runs in a row; what it listed stays listed)" if again > 1 else ""
+        self._run.report.incomplete(f"sitemap {url}: {problem}{told}")
 
     def _after_sitemaps(self) -> Iterator[Request]:
         """Forget sitemaps that are named no more; follow links where there is no sitemap."""

@@ -22,6 +22,7 @@ from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
 from freshcrawl.seams import Seam, reached
+from freshcrawl.sitewide import reject_sitewide
 from freshcrawl.state import SiteState, open_for_writing, open_in_memory, site_names
 from freshcrawl.stopping import drop_waiting, engine_of
 from freshcrawl.stores.advice import in_one_line
@@ -225,6 +226,7 @@ class RunExtension:
         run = self.run
         self._check_store()
         collapsing.reject_collapsing(run)
+        reject_sitewide(run)
         count_absent(run, whole=reason == FINISHED)
         settle_homes(run)
         tally.resolve_canonicals(run)

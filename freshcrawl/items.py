@@ -86,6 +86,8 @@ class PageItem:
     """Why the page is kept out of the answers (``core.pages.Cause``), if it is."""
     refused: str = ""
     """What a body is that was rejected or excluded as not being the page, from RejectPipeline."""
+    essence: str = ""
+    """Digest of what the body says whatever page it is of, from RejectPipeline."""
     doubt: dict[str, Any] = field(default_factory=dict, repr=False)
     """What the record keeps of a text that is suddenly short, from RejectPipeline."""
     verdict: str = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl import forgotten
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.listings import POINTERS, Listings
-from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.pages import Cause, PageRecord, Status
 from freshcrawl.core.proofs import left
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.core.schedule import DAY
@@ -186,6 +186,7 @@ class Ledger(StagedWork):
             changes |= NO_VALIDATORS
             self.noise.drop(page.key)
             record = self.pages[page.key]
+            self._drop_listings_with(page, entry)
             if entry is not None:
                 changes |= {"alias_of": entry.alias_of, "reason": entry.reason}
                 changes["cause"] = entry.cause or record.cause
@@ -198,6 +199,20 @@ class Ledger(StagedWork):
             if entry is not None:
                 changes["made_by"] = entry.made_by
         self.set(page.key, **changes)
+
+    def _drop_listings_with(self, page: Published, entry: Staged | None) -> None:
+        """Forget what a page listed that has left for good, or for another page."""
+        if page.status == Status.GONE:
+            self.drop_listings_of(page.key)
+        elif entry is not None and entry.cause in REDIRECTED:
+            self.listings.drop(f"page:{page.key}")
+
+    def forget_new(self, key: str) -> None:
+        """Forget a page that this run came upon by what turned out to be no page."""
+        self.unstage(key)
+        del self.pages[key]
+        self._dirty.discard(key)
+        self._records.delete(f"page:{key}")
 
     def canonicals(self) -> Counter[str]:
         """Return how many pages, not counting those that left, name each page as canonical."""
@@ -270,3 +285,6 @@ class Ledger(StagedWork):
             if source.read_at >= since or source_id in listings.changed:
                 self._records.put(f"source:{source_id}", {**source.to_json(), "keys": []})
         listings.changed.clear()
+
+
+REDIRECTED = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE})

@@ -26,7 +26,10 @@ ANSWERED = CONTENT | {Verdict.UNCHANGED, Verdict.COSMETIC}
 """Verdicts on text that stands."""
 BODIES = frozenset({Outcome.FETCHED, Outcome.REDIRECT, Outcome.MISSING, Outcome.GONE})
 """Outcomes that came with a body, which any other crawl would get too."""
+LINKS_UNREAD = "pages whose links lead to others could not be read"
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.MOVED})
+BELIEVED_LATER = frozenset({Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED})
+"""Verdicts that the end of a run may find to be of all pages at once, and so of none."""
 
 
 def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:
@@ -44,6 +47,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         **_validators(run, item, record),
         **_churn(run, record, item, verdict, before),
         **_doubt(item, verdict),
+        **_refused(item, verdict),
     }
     if item.outcome in BODIES:
         changes["size"] = item.size
@@ -73,8 +77,8 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     _prove(run, item, finding, verdict)
     _learn(run, item, verdict)
     _note_rejection(run, item, verdict)
-    _list(run, item, verdict, stays=finding.status == Status.LIVE)
-    if finding.status == Status.GONE:
+    _list(run, item, verdict)
+    if finding.status == Status.GONE and not run.ledger.is_live(item.key):
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
         run.ledger.recheck_aliases_of(item.key)
@@ -118,6 +122,17 @@ def _doubt(item: PageItem, verdict: str) -> dict[str, Any]:
     return {} if _unread(item, verdict) and not item.doubt else {"doubt": item.doubt}
 
 
+def _refused(item: PageItem, verdict: str) -> dict[str, Any]:
+    """Return what an outcome says of a text that stands in front of pages.
+
+    One that is only short may be the page's own; what was not read says nothing.
+    """
+    if verdict == Verdict.FAILED or item.outcome == Outcome.DISALLOWED:
+        return {}
+    wall = verdict == Verdict.REJECTED and not item.doubt
+    return {"refused": item.essence if wall else ""}
+
+
 def _unread(item: PageItem, verdict: str) -> bool:
     return verdict in {Verdict.FAILED, Verdict.REJECTED} or item.outcome == Outcome.DISALLOWED
 
@@ -150,15 +165,18 @@ def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
     run.prove(item.key, proof, item.fetched_at)
 
 
-def _list(run: Run, item: PageItem, verdict: str, *, stays: bool) -> None:
+def _list(run: Run, item: PageItem, verdict: str) -> None:
     """Take the pages that this one points to: redirect target, canonical page, links."""
     if verdict in {Verdict.FAILED, Verdict.REJECTED}:
         if f"page:{item.key}" in run.ledger.listings.sources:
-            run.report.incomplete("pages whose links lead to others could not be read")
+            run.report.incomplete(LINKS_UNREAD)
         return
     read = item.outcome == Outcome.FETCHED
+    if verdict in BELIEVED_LATER and run.ledger.is_live(item.key):
+        run.listed_before[item.key] = run.ledger.listings.of_page(item.key)
     urls = [item.target] if item.outcome == Outcome.REDIRECT else []
-    if item.outcome == Outcome.REDIRECT and not stays:
+    # What a live page lists stands until its removal is published: a guard may hold that.
+    if item.outcome == Outcome.REDIRECT and not run.ledger.is_live(item.key):
         run.ledger.listings.drop(f"page:{item.key}")
     urls += [item.canonical_url] if item.canonical else []
     run.sightings.list_targets(item.key, urls, whole=read)

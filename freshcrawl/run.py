@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
+    from freshcrawl.core.listings import Source
     from freshcrawl.core.published import Staged
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
@@ -97,6 +98,10 @@ class Run:
         """What the bodies were that this run rejected, by key."""
         self.before_change: dict[str, dict[str, Any]] = {}
         """What records said that this run's changed texts have replaced, by key."""
+        self.listed_before: dict[str, dict[str, Source | None]] = {}
+        """What those pages listed before (``Listings.of_page``), by key."""
+        self.witnesses: set[str] = set()
+        """Pages that were asked for only to see whether they say what changed ones do."""
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
@@ -209,7 +214,7 @@ class Run:
             **changes,
         }
         since = now - record.last_checked
-        if verdict == Verdict.CHANGED:
+        if verdict in {Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED}:
             self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
         reschedule(record, verdict, now, self.schedule, since=since)

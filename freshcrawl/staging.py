@@ -40,6 +40,7 @@ def staged_content(
         title=item.title,
         simhash=item.simhash,
         gist=gist_digest(item.title, document.bare_markdown, item.cited_url),
+        essence=item.essence,
         canonical=item.canonical,
         generator=document.generator,
         left_out=sorted(document.left_out),

@@ -178,3 +178,19 @@ def test_a_source_that_is_no_more_has_shrunk() -> None:
     assert not listings.shrank("s")
     listings.drop("s")
     assert listings.shrank("s")
+
+
+def test_what_a_page_listed_is_taken_back(listings: Listings) -> None:
+    before = listings.of_page("docs.example.com/")
+    listings.read(HUB, "page", ["x"], 200.0)
+    listings.read("target:docs.example.com/", "target", ["y"], 200.0)
+    listings.restore(before)
+    assert listings.sources[HUB].keys == ["b"]
+    assert (listings.lists("x"), listings.lists("y")) == (False, False)
+    assert listings.reached() == {"a", "b"}
+
+
+def test_runs_that_could_not_read_a_source_are_counted_until_one_can(listings: Listings) -> None:
+    assert [listings.unread(SITEMAP), listings.unread(SITEMAP), listings.unread("new")] == [1, 2, 0]
+    listings.read(SITEMAP, "sitemap", ["a", "b"], 200.0)
+    assert listings.unread(SITEMAP) == 1

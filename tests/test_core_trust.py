@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from freshcrawl.core.simhash import simhash
-from freshcrawl.core.trust import PATIENCE, Gist, Short, gist_digest, masked, shrank, unknown_name
+from freshcrawl.core.trust import (
+    PATIENCE,
+    Gist,
+    Short,
+    essence_digest,
+    gist_digest,
+    masked,
+    shrank,
+    unknown_name,
+)
 
 UNKNOWN = "https://docs.example.com/guide/3f9c2b7a1d4e6f80"
 PAGE = "https://docs.example.com/guide/install-linux.html"
@@ -154,3 +163,26 @@ def test_a_short_text_that_is_never_the_same_is_believed_at_last() -> None:
 def test_nearly_the_same_text_is_the_same() -> None:
     words = "the server is being moved to another room and the pages on queues are not there now "
     assert checks((0, words * 3 + "at noon"), (DAY, words * 3 + "at one")) == [False, True]
+
+
+ESSENCE = "You asked for {url} on Monday, 30 November 2026. To read {title}, choose a plan first."
+
+
+def essence(title: str, name: str, text: str = ESSENCE) -> str:
+    url = f"https://docs.example.com/{name}"
+    return essence_digest([f"{title} - Project", "Plans"], text.format(url=url, title=title), url)
+
+
+def test_essence_is_the_same_for_a_wall_that_names_its_page_and_the_day() -> None:
+    later = ESSENCE.replace("Monday, 30 November", "Wed, 2 December")
+    assert essence("Install guide", "install") == essence("Usage", "usage.html", later) != ""
+
+
+def test_essence_is_another_for_another_text() -> None:
+    assert essence("Usage", "usage") != essence(
+        "Usage", "usage", ESSENCE.replace("plan", "bicycle")
+    )
+
+
+def test_essence_of_next_to_nothing_is_empty() -> None:
+    assert essence("Usage", "usage", "{title} 3") == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import JsonRecord
@@ -29,6 +29,8 @@ class Source(JsonRecord):
     before: int = 0
     """How many keys it listed before it shrank; 0 if it did not, has grown back, or no page is
     left in the answers that it ceased to list."""
+    unread_runs: int = 0
+    """Runs in a row that could not read it."""
 
 
 class Listings:
@@ -52,7 +54,7 @@ class Listings:
     def read(self, source_id: str, kind: str, keys: Iterable[str], now: float) -> set[str]:
         """Replace the listing of a source that was read whole; return the keys that left it."""
         source = self._source(source_id, kind)
-        source.read_at, source.kind = now, kind
+        source.read_at, source.kind, source.unread_runs = now, kind, 0
         fresh = list(dict.fromkeys(keys))
         if fresh == source.keys:
             return set()
@@ -67,6 +69,15 @@ class Listings:
         if fresh != source.keys:
             self._replace(source, fresh)
 
+    def unread(self, source_id: str) -> int:
+        """Count a run that could not read a source; return how many did so in a row, 0 if new."""
+        source = self.sources.get(source_id)
+        if source is None:
+            return 0
+        source.unread_runs += 1
+        self.changed.add(source_id)
+        return source.unread_runs
+
     def drop(self, source_id: str) -> set[str]:
         """Forget a source that exists no more; return the keys that it listed."""
         source = self.sources.pop(source_id, None)
@@ -77,6 +88,20 @@ class Listings:
         self._reached = None
         self.changed.add(source_id)
         return set(source.keys)
+
+    def of_page(self, key: str) -> dict[str, Source | None]:
+        """Return copies of the sources that a page is, by id; None for what it is not."""
+        found = {f"{kind}:{key}": self.sources.get(f"{kind}:{key}") for kind in POINTERS}
+        return {i: replace(s, keys=[*s.keys]) if s else None for i, s in found.items()}
+
+    def restore(self, before: Mapping[str, Source | None]) -> None:
+        """Take back what was read of a page since ``of_page``: it was none of its own."""
+        for source_id, source in before.items():
+            if source is None:
+                self.drop(source_id)
+            else:
+                self._replace(self._source(source_id, source.kind), source.keys)
+                self.sources[source_id] = source
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Let sources that list a key list another instead: the same page under a new name."""

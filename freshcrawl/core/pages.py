@@ -158,6 +158,8 @@ class PageRecord(JsonRecord):
     """A text that was suddenly short, until it is believed or gone (``core.trust.Short``)."""
     discarded: dict[str, Any] = field(default_factory=dict)
     """What a person discarded of the page (``core.discards``), until something else is found."""
+    refused: str = ""
+    """What the last body said (``core.trust.essence_digest``), if that stands in front of pages."""
 
     @property
     def difference_tokens(self) -> list[list[str]]:

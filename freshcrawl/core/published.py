@@ -88,6 +88,8 @@ class Staged(JsonRecord):
     simhash: int = 0
     gist: str = ""
     """Digest of title and text without what differs by itself (`core.trust.gist_digest`)."""
+    essence: str = ""
+    """Digest of what the text says whatever page it is of (`core.trust.essence_digest`)."""
     canonical: str = ""
     """Key named by ``rel=canonical`` if it is another one."""
     alias_of: str = ""

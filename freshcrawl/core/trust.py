@@ -41,6 +41,13 @@ _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_IDEOGRAPHS}]|[^\\W_{_IDEOGRAPHS}]+")
 _RUN = re.compile(r"[a-z0-9_.:/+=@%-]+")
 _NAME_MIN = 3
+_BREAK = re.compile(r"\s[-|\u2013\u2014\u00b7:]\s")
+_DATE_NAME = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+    r"|mon|tue|wed|thu|fri|sat|sun|am|pm|utc|gmt)\b",
+    re.IGNORECASE,
+)
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,4}$")
 
 
@@ -49,26 +56,28 @@ def word_count(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def masked(text: str, url: str = "") -> list[str]:
-    """Return the words of ``text`` in lower case; what is masked is one word ``MASK`` a run."""
+def masked(text: str, url: str = "", names: Iterable[str] = ()) -> list[str]:
+    """Return the words of ``text`` in lower case; what is masked is one word ``MASK`` a run.
+
+    ``names`` (in lower case) are masked too.
+    """
     text = text.lower()
-    for name in _names(url):
+    for name in sorted({*_names(url), *names}, key=lambda name: (-len(name), name)):
         text = re.sub(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", f" {MASK} ", text)
     text = _RUN.sub(lambda run: f" {MASK} " if re.search("[0-9]", run[0]) else run[0], text)
     words = _WORD.findall(text)
     return [w for at, w in enumerate(words) if w != MASK or not at or words[at - 1] != MASK]
 
 
-def _names(url: str) -> list[str]:
-    """Return what a page may call itself by its address, longest first."""
+def _names(url: str) -> set[str]:
+    """Return what a page may call itself by its address."""
     parts = urlsplit(url)
     found = set()
     for path in {parts.path, unquote(parts.path)}:
         last = path.rstrip("/").rpartition("/")[2]
         found |= {f"{parts.scheme}://{parts.netloc}{path}", path, path.strip("/"), last}
         found.add(_SUFFIX.sub("", last))
-    names = (name.lower() for name in found if len(name.strip("/")) >= _NAME_MIN)
-    return sorted(names, key=lambda name: (-len(name), name)) if url else []
+    return {name.lower() for name in found if len(name.strip("/")) >= _NAME_MIN} if url else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,20 @@ class Gist:
 def gist_digest(title: str, text: str, url: str) -> str:
     """Return the sha256 (hex) of title and text in masked words, ``""`` for next to none."""
     words = [*masked(title, url), "\x00", *masked(text, url)]
+    if len(words) <= GIST_MIN:
+        return ""
+    return hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def essence_digest(titles: Iterable[str], text: str, url: str) -> str:
+    """Return the sha256 (hex) of what a text says whatever page it is of, ``""`` for next to none.
+
+    Masked are the page's address and its ``titles`` (old and new, with or without the site's
+    name), numbers, and the names of days and months.
+    """
+    parts = {part.strip().lower() for title in titles for part in (title, *_BREAK.split(title))}
+    names = [part for part in parts if len(part) >= _NAME_MIN]
+    words = masked(_DATE_NAME.sub(f" {MASK} ", text), url, names)
     if len(words) <= GIST_MIN:
         return ""
     return hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.components import RunComponent, run_of
 from freshcrawl.core.pages import Cause, Verdict
-from freshcrawl.core.trust import Gist, Short, shrank, word_count
+from freshcrawl.core.trust import Gist, Short, essence_digest, shrank, word_count
 from freshcrawl.items import PageItem
 from freshcrawl.pipelines.unknown_answer import UnknownAnswers
 from freshcrawl.threads import in_turn
@@ -64,6 +64,7 @@ class RejectPipeline(RunComponent):
 
     async def _judge(self, item: PageItem, document: Document) -> None:
         live = self.run.ledger.is_live(item.key)
+        await in_turn(self._fill_essence, item, document)
         pattern = self.run.site.expected_heading
         if pattern and not _has_heading(document, pattern):
             reason = f"no heading and no title matches expected_heading {pattern!r}"
@@ -92,6 +93,11 @@ class RejectPipeline(RunComponent):
             return None
         text = "\n\n".join(block.plain for block in item.before)
         return Gist.of(self.run.ledger.published[item.key].title, text, item.url)
+
+    def _fill_essence(self, item: PageItem, document: Document) -> None:
+        published = self.run.ledger.published.get(item.key)
+        titles = (item.title, document.title, published.title if published else "")
+        item.essence = essence_digest(titles, document.bare_markdown, item.url)
 
     def _gist(self, item: PageItem, document: Document) -> Gist:
         return Gist.of(item.title, document.bare_markdown, item.url)

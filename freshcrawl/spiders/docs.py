@@ -12,6 +12,7 @@ from scrapy.http import Request, Response
 
 from freshcrawl.absence import to_confirm
 from freshcrawl.arguments import SpiderArguments
+from freshcrawl.collapsing import reject_collapsing
 from freshcrawl.components import get_run
 from freshcrawl.config import Config
 from freshcrawl.core.pages import Status
@@ -22,6 +23,7 @@ from freshcrawl.page_answers import HOPS, Hop, PageAnswers
 from freshcrawl.render import playwright_settings, render_meta
 from freshcrawl.rescoping import add_targets
 from freshcrawl.robots import RobotsMiddleware
+from freshcrawl.witnesses import to_ask
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -143,7 +145,7 @@ class DocsSpider(Spider):
                 self.crawler.engine.crawl(request)
 
     def spider_idle(self, spider: Spider) -> None:
-        """After discovery: fetch what is due but was not listed; then confirm what is absent.
+        """After discovery: fetch what is due, ask the witnesses, then confirm what is absent.
 
         Raises:
             DontCloseSpider: there are requests.
@@ -153,6 +155,9 @@ class DocsSpider(Spider):
         add_targets(self.run)
         requests = [self.page_request(key) for key in self.run.due_keys()]
         if not any(requests):
+            requests = [self.page_request(key, confirm=True) for key in to_ask(self.run)]
+        if not any(requests):
+            reject_collapsing(self.run)  # what a wall lists must not make pages absent
             requests = [self.page_request(key, confirm=True) for key in to_confirm(self.run)]
         for request in filter(None, requests):
             self.crawler.engine.crawl(request)

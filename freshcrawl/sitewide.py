@@ -1,0 +1,51 @@
+"""Removals by one mistake of a site, of which a run sees too few for a guard to hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from freshcrawl.collapsing import refuse
+from freshcrawl.core import guards
+from freshcrawl.core.pages import Cause, Status
+from freshcrawl.core.words import count
+from freshcrawl.policies import guard_policy
+from freshcrawl.witnesses import leaves
+
+if TYPE_CHECKING:
+    from freshcrawl.core.published import Staged
+    from freshcrawl.run import Run
+
+ONE_CAUSE = "one cause for many"
+
+
+def reject_sitewide(run: Run) -> None:
+    """Drop removals for a cause that pages asked for comparison have too.
+
+    Once the run finds as many as a guard holds, that is who decides; until then a site that
+    is marked noindex, forbidden or redirected as a whole would lose page after page as they
+    come due. Of pages that share a cause and are all due, nobody is asked for comparison but
+    others: they leave.
+    """
+    ledger = run.ledger
+    leaving = [e for e in ledger.staged.values() if e.status != Status.LIVE]
+    number = sum(ledger.is_live(entry.key) for entry in leaving)
+    if guards.tripped(guards.REMOVALS, number, ledger.live_count(), guard_policy(run.config)):
+        return
+    groups: dict[str, list[Staged]] = {}
+    for entry in leaving:
+        if leaves(run, entry) and not entry.held:
+            groups.setdefault(_common_cause(entry), []).append(entry)
+    for entries in groups.values():
+        if len(entries) > 1 and any(entry.key in run.witnesses for entry in entries):
+            for entry in entries:
+                also = f"so do {count(len(entries) - 1, 'other page')} asked for by this run"
+                refuse(run, entry, f"{entry.reason}; {also}: not believed", ONE_CAUSE)
+
+
+def _common_cause(entry: Staged) -> str:
+    if entry.cause in {Cause.MOVED, Cause.HOME}:
+        return f"to {entry.alias_of}"
+    if entry.cause == Cause.OFF_SITE:
+        return f"to {urlsplit(entry.reason.rpartition(' ')[2]).netloc}"  # it ends with the URL
+    return entry.cause
