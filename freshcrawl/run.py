@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder
 
-TAKEN_BACK = ("last_checked", "canonical", "shown_digest", "difference")
+TAKEN_BACK = ("last_checked", "canonical", "shown_digest", "difference", "cause", "proofs")
 """Fields that a body sets; they stand as before if it turns out to be no content."""
 
 
