@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core import guards
 from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.homes import home_keys
 from freshcrawl.policies import guard_policy
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Judgement:
             return True
         held = self.tripped.get(kind)
         if held is None:
-            return False
+            return key in self.persons
         policy = guard_policy(run.config)
         return key in self.persons or not guards.released(held, entry.held_runs, policy)
 
@@ -56,13 +57,16 @@ def judge(run: Run) -> Judgement:
     tripped = _tripped(run, Counter(classes.values()))
     removals = [staged[key] for key, kind in classes.items() if kind == REMOVALS]
     shrunk = {entry.key for entry in removals if _lost_its_list(run, entry)}
-    persons = guards.persons(removals, tripped.get(REMOVALS), shrunk)
+    lost = shrunk if shrunk and _lost_many(run) else ()
+    persons = guards.persons(removals, tripped.get(REMOVALS), shrunk, lost)
     return Judgement(classes, tripped, persons, unwell(run))
 
 
 def classes_of(run: Run) -> dict[str, str]:
     """Return the guard class of all staged work that can be judged, by key."""
     moves = Counter(entry.alias_of for entry in run.ledger.staged.values() if entry.alias_of)
+    if home := sum(entry.cause == Cause.HOME for entry in run.ledger.staged.values()):
+        moves.update(dict.fromkeys(home_keys(run), home))  # that is where they lead, too
     return {
         key: _class_of(run, entry, moves[entry.alias_of])
         for key, entry in run.ledger.staged.items()
@@ -97,6 +101,12 @@ def _lost_its_list(run: Run, entry: Staged) -> bool:
     return entry.cause == Cause.UNLISTED and any(
         listings.shrank(source) for source in run.ledger.pages[entry.key].unlisted_by
     )
+
+
+def _lost_many(run: Run) -> bool:
+    """Tell whether lists that shrank lost so many pages that it may be a mistake of the site."""
+    lifted = guard_policy(run.config).removed_ratio >= 1
+    return run.ledger.listings.lost() >= guards.LOST_MIN and not lifted
 
 
 def _tripped(run: Run, number: Counter[str]) -> dict[str, Held]:

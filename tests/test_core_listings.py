@@ -154,7 +154,9 @@ def test_renamed_pages_stay_listed() -> None:
         ([10, 7, 5], 10, True),
         ([10, 5, 6], 10, False),
         ([10, 5, 10], 0, False),
-        ([10, 5, 11, 6], 11, False),
+        ([10, 5, 11, 6], 11, True),
+        ([10, 5, 11, 7], 11, False),
+        ([1, 0], 1, False),
     ],
 )
 def test_a_source_knows_how_many_keys_it_listed_before_it_shrank(

@@ -76,7 +76,6 @@ def test_few_pages_come_due_in_each_run(trials: Trials, name: str) -> None:
     trials.run(dripping(ALL[name]), by_links=DRIPS[name], table={"absent": "hide"})
 
 
-@pytest.mark.xfail(strict=True, reason="guard: all pages of a site of five or fewer may leave")
 @pytest.mark.parametrize("name", sorted(BY_COUNT))
 def test_tiny_site_that_only_a_guard_can_keep(trials: Trials, name: str) -> None:
     trials.run(ALL[name], by_links=False, tiny=True, table={"absent": "delete"})
@@ -87,7 +86,6 @@ def test_tiny_site(trials: Trials, name: str) -> None:
     trials.run(ALL[name], by_links=True, tiny=True, table={"absent": "delete"})
 
 
-@pytest.mark.xfail(strict=True, reason="guard: pages leave that a source dropped which shrank")
 @pytest.mark.parametrize("name", SHRUNK)
 def test_lists_that_shrink_by_half(trials: Trials, name: str) -> None:
     trials.run(SHRUNK[name], by_links="hubs" in name, table={"absent": "delete"})

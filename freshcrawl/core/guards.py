@@ -26,6 +26,8 @@ HALF = "more than half of the site"
 MARKS = {Cause.NOINDEX: "marked noindex", Cause.ROBOTS: "disallowed by robots.txt"}
 """Causes by which one mistake of the site takes away many pages."""
 SHRUNK = "no longer listed by a sitemap or page that lists half as many pages as before, or fewer"
+LOST_MIN = 3
+"""Pages that lists which shrank by half must have lost before that counts."""
 MOVES = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE, Cause.COPY})
 
 
@@ -122,15 +124,20 @@ def unwell(failed: int, asked: int, policy: GuardPolicy) -> Unwell | None:
 
 
 def persons(
-    removals: Iterable[Staged], held: Held | None, shrunk: Collection[str]
+    removals: Iterable[Staged],
+    held: Held | None,
+    shrunk: Collection[str],
+    lost: Collection[str] = (),
 ) -> dict[str, str]:
-    """Return, by key, why a person must decide on removals whose guard holds them.
+    """Return, by key, why a person must decide on removals.
 
-    ``shrunk`` are the keys that were listed by a source which has shrunk by half or more. All
-    others are released by themselves when later runs find the same.
+    ``shrunk`` are the keys that were listed by a source which has shrunk by half or more,
+    ``lost`` the same if such sources lost LOST_MIN pages or more: they wait however few of
+    them a run finds. All others are released by themselves when later runs find the same, if
+    their guard (``held``) holds them at all.
     """
     if held is None:
-        return {}
+        return dict.fromkeys(lost, SHRUNK)
     entries = list(removals)
     if held.needs_person:
         return dict.fromkeys((entry.key for entry in entries), HALF)

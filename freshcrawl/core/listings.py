@@ -111,9 +111,14 @@ class Listings:
                 self._replace(source, list(named))
 
     def shrank(self, source_id: str) -> bool:
-        """Tell whether a source lists half as many keys as before, or fewer, or is no more."""
+        """Tell whether a source lists half as many keys as before (rounded up), or is no more."""
         source = self.sources.get(source_id)
-        return source is None or (source.before > 0 and 2 * len(source.keys) <= source.before)
+        return source is None or len(source.keys) <= (source.before + 1) // 2 < source.before
+
+    def lost(self) -> int:
+        """Return how many keys all sources that have shrunk by half list no more."""
+        shrunk = (source for source in self.sources.values() if self.shrank(source.id))
+        return sum(source.before - len(source.keys) for source in shrunk)
 
     def believe(self, waiting: Iterable[str]) -> None:
         """Forget that sources have shrunk, but for those that are ``waiting``."""
