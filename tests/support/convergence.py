@@ -190,7 +190,7 @@ class Convergence(RuleBasedStateMachine):
         checks.check_whole(view, server, self.versions)
         checks.check_left(before, view, server, self.absent, self.missing_runs)
         checks.check_guarded(before, view, server)
-        checks.check_records(view, after=ended)
+        checks.check_records(before, view, after=ended)
         checks.check_absence(view, server)
         checks.check_embedded(ended, before.kept, self.embedder.model)
         checks.check_kept(before.kept, view)
