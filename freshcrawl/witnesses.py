@@ -60,8 +60,9 @@ def stood(run: Run) -> set[str]:
 
 def to_ask(run: Run) -> list[str]:
     """Return the pages to ask, once a run: near to what changed, and whatever their due time."""
-    staged = run.ledger.staged.values()
-    changed = [e.key for e in staged if not e.held and (is_other_text(run, e) or leaves(run, e))]
+    # What an earlier run found waits to be published; it was judged then.
+    found = (e for e in run.ledger.staged.values() if e.run_id == run.report.run_id and not e.held)
+    changed = [e.key for e in found if is_other_text(run, e) or leaves(run, e)]
     if run.witnesses or not changed or len(stood(run)) >= WITNESSES:
         return []
     near = min(changed)

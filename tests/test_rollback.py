@@ -215,7 +215,8 @@ def test_what_was_staged_is_published_though_the_site_does_not_answer(copied: Cr
         )  # fmt: skip
     finally:
         copied.origin.answers.update(answers)
-    assert done.returncode == 4, done.stderr[-3000:]
+    # Two pages that are asked for comparison, as one has moved, do answer.
+    assert done.returncode == 0, done.stderr[-3000:]
     assert "3 failed" in done.stderr
     assert exported(copied.state) == copied.rows[2]
 
@@ -393,7 +394,8 @@ def test_killed_process(copied: Crawled) -> None:
     crawl(copied.origin, copied.state, code=3)
     assert exported(copied.state) == copied.rows[1]
     with closing(open_for_reading(config_of(copied), copied.site)) as state:
-        assert {path_of(entry.key) for entry in state.staged()} == DIFFERING
+        # Pages that were asked for comparison may be there too.
+        assert {path_of(entry.key) for entry in state.staged()} >= DIFFERING
 
 
 def test_back_again_before_the_release(copied: Crawled) -> None:

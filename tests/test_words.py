@@ -208,13 +208,16 @@ def test_held_pages_are_listed_and_the_command_that_is_told_lets_them_go(
     name = f"127.0.0.1-{origin.port}"
     assert f"{name}: complete, 7 held, " in done.stderr
     shown = scrapy("status", state=state, clock_offset_s=DAY).stdout
-    look, release = re.findall(r"scrapy ((?:status|crawl) .*?)(?=;|$)", shown, re.MULTILINE)
+    look, release, keep = re.findall(
+        r"scrapy ((?:status|approve|discard) .*?)(?=;|$)", shown, re.MULTILINE
+    )
+    assert (release, keep) == (f"approve --site {name}", f"discard --site {name}")
     held = scrapy(*shlex.split(look), state=state).stdout.splitlines()
     assert len(held) == 1 + 7
     assert held[1].split("  ")[1:] == [
         f"{origin.url}p0",
         "live",
-        "would leave the answers (gone: 410)",
+        "would leave the answers (gone: 410); more than half of the site: a person must decide",
     ]
     explained = scrapy("explain", f"{origin.url}p0", state=state).stdout
     assert release in explained
@@ -222,7 +225,7 @@ def test_held_pages_are_listed_and_the_command_that_is_told_lets_them_go(
     again = scrapy(*shlex.split(release), state=state, clock_offset_s=DAY + 60)
     assert again.returncode == 0, again.stderr[-2000:]
     site = status(state, "--pages", "held")
-    assert (site["last_run"]["held"], site["pages"]["gone"], site["listed"]) == (0, 7, [])
+    assert (site["held"], site["pages"]["gone"], site["listed"]) == (0, 7, [])
 
 
 def test_a_dry_run_says_what_would_happen(origin: Origin, state: Path) -> None:
