@@ -82,7 +82,7 @@ def nothing_checked(run: Run) -> str:
     if not asked or worked >= since:
         return ""
     blind = [r for r in asked if r.failures and r.failing_since > worked]
-    if not any(record.failures for record in asked) and all(map(_forbidden, live)):
+    if not any(record.failures for record in asked) and all(map(was_forbidden, live)):
         blind = asked
     if len(blind) < min(2, run.ledger.live_count()):
         return ""
@@ -92,7 +92,7 @@ def nothing_checked(run: Run) -> str:
     return f"none of {len(asked)} live pages that were due could be checked{reasons}"
 
 
-def _forbidden(record: PageRecord) -> bool:
+def was_forbidden(record: PageRecord) -> bool:
     """Tell whether robots.txt kept the last check from a page."""
     return record.last_verdict == Verdict.EXCLUDED and record.last_checked < record.last_attempt
 

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from freshcrawl.accounts import was_forbidden
 from freshcrawl.core import guards
 from freshcrawl.core.guards import LONE_MOVES, REMOVALS
-from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.core.pages import Cause, Status
 from freshcrawl.homes import home_keys
 from freshcrawl.policies import guard_policy
 
@@ -81,18 +82,13 @@ def unwell(run: Run) -> Unwell | None:
     """
     since, pages = run.report.started_at, run.ledger.pages
     asked = [r for key in run.handled if (r := pages[key]).last_attempt >= since]
-    counting = [r for r in asked if not (_is_broken(r, since) or _was_forbidden(r))]
+    counting = [r for r in asked if not (_is_broken(r, since) or was_forbidden(r))]
     failed = sum(bool(record.failures) for record in counting)
     return guards.unwell(failed, len(counting), guard_policy(run.config))
 
 
 def _is_broken(record: PageRecord, now: float) -> bool:
     return bool(record.failures) and record.failing_since < now - BROKEN_SECS
-
-
-def _was_forbidden(record: PageRecord) -> bool:
-    """Tell whether robots.txt kept the last check from a page: it was not asked for."""
-    return record.last_verdict == Verdict.EXCLUDED and record.last_checked < record.last_attempt
 
 
 def _lost_its_list(run: Run, entry: Staged) -> bool:

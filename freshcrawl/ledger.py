@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl import forgotten
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.listings import POINTERS, Listings
-from freshcrawl.core.pages import Cause, PageRecord, Status
+from freshcrawl.core.pages import REDIRECTED, PageRecord, Status
 from freshcrawl.core.proofs import left
-from freshcrawl.core.published import Published, Staged
 from freshcrawl.core.schedule import DAY
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
@@ -24,7 +23,6 @@ from freshcrawl.stores.base import DamagedContentError
 if TYPE_CHECKING:
     from freshcrawl.core.blocks import Block
     from freshcrawl.core.boilerplate import Boilerplate
-    from freshcrawl.core.pages import PageRecord
     from freshcrawl.core.published import Published, Staged
     from freshcrawl.core.report import RunReport
     from freshcrawl.core.rollback import Rollback
@@ -105,9 +103,7 @@ class Ledger(StagedWork):
             if source.kind in POINTERS and parent in self.pages and not self.is_forgotten(parent):
                 self.make_due(parent)
         self.recheck_aliases_of(key)
-        del self.pages[key]
-        self._dirty.discard(key)
-        self._records.delete(f"page:{key}")
+        self._drop_record(key)
 
     def is_forgotten(self, key: str) -> bool:
         """Tell whether a person had a page purged: it is never asked for."""
@@ -210,6 +206,9 @@ class Ledger(StagedWork):
     def forget_new(self, key: str) -> None:
         """Forget a page that this run came upon by what turned out to be no page."""
         self.unstage(key)
+        self._drop_record(key)
+
+    def _drop_record(self, key: str) -> None:
         del self.pages[key]
         self._dirty.discard(key)
         self._records.delete(f"page:{key}")
@@ -285,6 +284,3 @@ class Ledger(StagedWork):
             if source.read_at >= since or source_id in listings.changed:
                 self._records.put(f"source:{source_id}", {**source.to_json(), "keys": []})
         listings.changed.clear()
-
-
-REDIRECTED = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE})

@@ -14,6 +14,7 @@ from freshcrawl.core.discards import outlasts_text
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
+from freshcrawl.run import BELIEVED_LATER
 
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
@@ -28,8 +29,6 @@ BODIES = frozenset({Outcome.FETCHED, Outcome.REDIRECT, Outcome.MISSING, Outcome.
 """Outcomes that came with a body, which any other crawl would get too."""
 LINKS_UNREAD = "pages whose links lead to others could not be read"
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.MOVED})
-BELIEVED_LATER = frozenset({Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED})
-"""Verdicts that the end of a run may find to be of all pages at once, and so of none."""
 
 
 def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:

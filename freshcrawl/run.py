@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder
 
+BELIEVED_LATER = frozenset({Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED})
+"""Verdicts that the end of a run may find to be of all pages at once, and so of none."""
 TAKEN_BACK = ("last_checked", "canonical", "shown_digest", "difference", "cause", "proofs")
 """Fields that a body sets; they stand as before if it turns out to be no content."""
 
@@ -214,7 +216,7 @@ class Run:
             **changes,
         }
         since = now - record.last_checked
-        if verdict in {Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED}:
+        if verdict in BELIEVED_LATER:
             self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
         reschedule(record, verdict, now, self.schedule, since=since)

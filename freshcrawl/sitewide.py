@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from freshcrawl.collapsing import refuse
 from freshcrawl.core import guards
-from freshcrawl.core.pages import Cause, Status
+from freshcrawl.core.pages import Status
 from freshcrawl.core.words import count
 from freshcrawl.policies import guard_policy
 from freshcrawl.witnesses import leaves
@@ -35,17 +34,9 @@ def reject_sitewide(run: Run) -> None:
     groups: dict[str, list[Staged]] = {}
     for entry in leaving:
         if leaves(run, entry) and not entry.held:
-            groups.setdefault(_common_cause(entry), []).append(entry)
+            groups.setdefault(guards.destination(entry) or entry.cause, []).append(entry)
     for entries in groups.values():
         if len(entries) > 1 and any(entry.key in run.witnesses for entry in entries):
             for entry in entries:
                 also = f"so do {count(len(entries) - 1, 'other page')} asked for by this run"
                 refuse(run, entry, f"{entry.reason}; {also}: not believed", ONE_CAUSE)
-
-
-def _common_cause(entry: Staged) -> str:
-    if entry.cause in {Cause.MOVED, Cause.HOME}:
-        return f"to {entry.alias_of}"
-    if entry.cause == Cause.OFF_SITE:
-        return f"to {urlsplit(entry.reason.rpartition(' ')[2]).netloc}"  # it ends with the URL
-    return entry.cause

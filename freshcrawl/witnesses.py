@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
 from freshcrawl.core.simhash import hamming
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WITNESSES = 2
 OTHER_BITS = 14
 """Simhash bits in which texts differ that have next to nothing in common; half of 64 by chance."""
-COMMON = frozenset({Cause.NOINDEX, Cause.ROBOTS, Cause.MOVED, Cause.HOME, Cause.OFF_SITE})
+COMMON = REDIRECTED | {Cause.NOINDEX, Cause.ROBOTS}
 """Causes by which one mistake of a site takes many pages away."""
 ITSELF = frozenset({Verdict.UNCHANGED, Verdict.COSMETIC, Verdict.LINKS_ONLY})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from freshcrawl.core.pages import Cause, Status, Verdict
+from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
 from freshcrawl.core.words import count
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MARKS = {Cause.NOINDEX: "marked noindex", Cause.ROBOTS: "disallowed by robots.tx
 SHRUNK = "no longer listed by a sitemap or page that lists half as many pages as before, or fewer"
 LOST_MIN = 3
 """Pages that lists which shrank by half must have lost before that counts."""
-MOVES = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE, Cause.COPY})
+MOVES = REDIRECTED | {Cause.COPY}
 
 
 @dataclass(frozen=True, slots=True)

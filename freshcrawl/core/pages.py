@@ -63,6 +63,8 @@ class Cause(StrEnum):
 
 DEAD = frozenset({Cause.NOT_FOUND, Cause.GONE, Cause.HOME})
 """Causes that say the page is no more; a later one confirms an earlier one."""
+REDIRECTED = frozenset({Cause.MOVED, Cause.HOME, Cause.OFF_SITE})
+"""Causes by which a page sends its readers elsewhere."""
 LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.EXCLUDED, Verdict.MOVED})
 """Verdicts after which a page is live only while a guard holds its removal."""
 
