@@ -70,7 +70,8 @@ lint: setup
 	$(BIN)/mypy --strict
 
 nightly: setup system
-	$(BIN)/python -m pytest -m nightly --no-header --durations=5 2>&1 | tee docs/nightly.log
+	$(BIN)/python -m pytest -m nightly --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+	  --no-header -v --durations=10 2>&1 | tee docs/nightly.log
 
 # Builds the pages at its first run (some minutes); writes docs/benchmarks/extraction.md.
 bench-extraction: bench-setup

@@ -114,7 +114,8 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
 
 @pytest.fixture
 def copied(crawled: Crawled, tmp_path: Path) -> Crawled:
-    """Return the site with a state of the test's own."""
+    """Return the site in its second form with a state of the test's own."""
+    first_site(crawled.origin)  # pages that an earlier test edited
     second_site(crawled.origin)
     shutil.copytree(crawled.state, tmp_path / "state")
     return Crawled(crawled.origin, tmp_path / "state", crawled.rows)

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 
 from freshcrawl.rollback import release, roll_back
 from freshcrawl.state import open_for_writing
 from tests.support import convergence_checks as checks
 from tests.support.convergence import Convergence
+from tests.support.convergence_steps import changes, days
 from tests.support.convergence_views import view_of
 from tests.support.in_process import NAME
 
@@ -29,10 +30,14 @@ class RolledBack(Convergence):
     released = False
     """Whether records know more than the answers, until a run went well."""
 
-    @precondition(lambda self: self.view.generation > 1 and not self.pinned)
-    @rule(back=st.integers(1, 2))
-    def go_back(self, back: int) -> None:
-        """Publish an earlier generation again, if one is kept."""
+    @rule(back=st.integers(1, 2), changes=changes, days=days)
+    def go_back(self, back: int, changes: list[tuple[str, int]], days: float) -> None:
+        """Publish an earlier generation again unless one is pinned, and crawl."""
+        if self.view.generation > 1 and not self.pinned:
+            self._go_back(back)
+        self.step(changes, days, full=False)
+
+    def _go_back(self, back: int) -> None:
         with closing(self._open("rollback")) as state:
             with closing(state.corpus.snapshot()) as current:
                 kept = current.generations()
@@ -49,13 +54,13 @@ class RolledBack(Convergence):
         assert {row["id"]: row["text"] for row in self.view.rows} == rows, "not what it was"
         self._check_stored()
 
-    @precondition(lambda self: self.pinned)
     @rule()
     def release(self) -> None:
-        """Let runs publish again."""
-        with closing(self._open("rollback")) as state:
-            release(state, self.now)
-        self.pinned, self.released = False, True
+        """Let runs publish again, if one is pinned."""
+        if self.pinned:
+            with closing(self._open("rollback")) as state:
+                release(state, self.now)
+            self.pinned, self.released = False, True
 
     def check(self, before: View, ended: Ended) -> None:
         """Check what must hold after a run, pinned or not."""
@@ -74,7 +79,7 @@ class RolledBack(Convergence):
 
     def teardown(self) -> None:
         """Release what is pinned; then it settles as ever."""
-        if self.__dict__.get("sound") and self.pinned:
+        if self.__dict__.get("sound"):
             self.release()
         super().teardown()
 
