@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -106,9 +107,11 @@ def site_problems(status: Mapping[str, Any], now: float, config: Config) -> list
         return [Problem(Kind.INCOMPLETE, "it was never crawled", crawl)]
     found = [*run_problems(run, site), *_overdue(run, now, config.check_run_hours)]
     found += held_problems(status, site, config)
-    if status["stale"]:
-        why = "; ".join(f"{number} {reason}" for reason, number in status["stale_reasons"].items())
-        words = f"{count(status['stale'], 'page')} stale ({why})"
+    # Minus the pages that somebody wants so.
+    stale = Counter(status["stale_reasons"]) - Counter(status["stale_decided"])
+    if stale:
+        why = "; ".join(f"{number} {reason}" for reason, number in stale.most_common())
+        words = f"{count(stale.total(), 'page')} stale ({why})"
         remedy = f"look: scrapy status --site {site} --pages stale"
         found.append(Problem(Kind.STALE, words, remedy))
     found += alert_problems(status["alerts"], site)

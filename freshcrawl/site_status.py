@@ -6,7 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.alerts.outbox import outbox_status
-from freshcrawl.core.freshness import changing, is_changing, stale_reason, stale_reasons
+from freshcrawl.core.freshness import (
+    changing,
+    is_changing,
+    is_decided,
+    stale_reason,
+    stale_reasons,
+)
 from freshcrawl.core.guards import PERSON
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
@@ -40,6 +46,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     held = [entry.held for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
     stale = stale_reasons(records.values(), now, policy.max_age)
+    decided = stale_reasons(filter(is_decided, records.values()), now, policy.max_age)
     oldest = [entry.staged_at for entry in staged.values()]
     complete = [report.finished_at for report in reports if report.complete]
     return {
@@ -48,6 +55,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "due": sum(is_due(r, staged.get(key), policy, now) for key, r in records.items()),
         "stale": sum(stale.values()),
         "stale_reasons": stale,
+        "stale_decided": decided,
         "changing": changing(records.values()),
         "staged": len(staged),
         "alerts": outbox_status(state.records),
@@ -97,6 +105,7 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
         "due": 0,
         "stale": 0,
         "stale_reasons": {},
+        "stale_decided": {},
         "changing": [],
         "staged": 0,
         "alerts": {"waiting": 0, "failing": 0, "dead": 0, "problem": ""},

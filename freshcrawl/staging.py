@@ -81,6 +81,7 @@ def leaving(key: str, url: str, finding: Finding, verdict: str, found_at: float)
         reason=finding.reason,
         cause=finding.cause,
         alias_of=finding.alias_of,
+        target=finding.target,
     )
 
 

@@ -70,10 +70,11 @@ def test_discarded_work_is_not_found_again(either: DecidedSite) -> None:
         assert old_and_new(site)[1] == set()
         assert site.found_wrong() == []
     assert len(WatchedEmbedder.texts) == texts
-    reasons = site.status()["stale_reasons"]
-    assert reasons == {
+    status = site.status()
+    assert status["stale_reasons"] == status["stale_decided"] == {
         "a person discarded its new text": SIZE, "a person discarded its removal (410)": GONE,
     }  # fmt: skip
+    assert site.check() == 0
 
 
 def test_something_else_ends_a_discard(site: DecidedSite) -> None:

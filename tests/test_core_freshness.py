@@ -13,6 +13,7 @@ from freshcrawl.core.freshness import (
     changing,
     doubt,
     is_changing,
+    is_decided,
     stale_reason,
     stale_reasons,
 )
@@ -47,6 +48,24 @@ def test_why_a_page_is_stale(values: dict[str, Any], reason: str) -> None:
 
 def test_an_answer_without_a_record_is_in_doubt_as_one_whose_page_was_never_checked() -> None:
     assert doubt(None, NOW, MAX_AGE) == doubt(record(last_checked=0.0), NOW, MAX_AGE) == TOO_OLD
+
+
+@pytest.mark.parametrize(
+    ("values", "decided"),
+    [
+        ({}, False),
+        ({"failures": 1}, False),
+        ({"discarded": {"status": "live"}}, True),
+        ({"discarded": {"status": "live"}, "failures": 1}, False),
+        ({"last_verdict": Verdict.EXCLUDED}, True),
+        ({"last_verdict": Verdict.EXCLUDED, "failures": 1}, False),
+        ({"last_verdict": Verdict.EXCLUDED, "status": Status.HIDDEN}, False),
+        ({"last_verdict": Verdict.REJECTED}, False),
+        ({"left_out": True}, True),
+    ],
+)
+def test_whether_somebody_wants_a_stale_page_so(values: dict[str, Any], decided: bool) -> None:
+    assert is_decided(record(**values)) == decided
 
 
 def test_reasons_are_counted_the_most_frequent_first() -> None:

@@ -127,14 +127,13 @@ def test_failures_that_keep_a_run_from_taking_pages_away(
         assert f"the site is not well ({failed} of {asked} pages asked for failed" in guard.reason
 
 
-def leaving(name: str, cause: str, reason: str = "", alias_of: str = "") -> Staged:
+def leaving(name: str, cause: str, alias_of: str = "", target: str = "") -> Staged:
     return Staged(
         name, f"https://a.example/{name}", Status.EXCLUDED, "excluded", 0.0,
-        cause=cause, reason=reason, alias_of=alias_of,
+        cause=cause, alias_of=alias_of, target=target,
     )  # fmt: skip
 
 
-OFF = "redirects off the site to https://"
 FOUR = "abcd"
 MANY = Held(REMOVALS, 20, 100, needs_person=False)
 
@@ -154,8 +153,11 @@ MANY = Held(REMOVALS, 20, 100, needs_person=False)
         ([leaving(n, Cause.MOVED, alias_of=n * 2) for n in FOUR], ""),
         ([leaving(n, Cause.COPY, alias_of="t") for n in FOUR], "redirected like many others to t"),
         ([leaving(n, Cause.HOME) for n in FOUR], "redirected like many others to the home page"),
-        ([leaving(n, Cause.OFF_SITE, f"{OFF}x.example/{n}") for n in FOUR], "to x.example"),
-        ([leaving(n, Cause.OFF_SITE, f"{OFF}{n}.example/") for n in FOUR], ""),
+        (
+            [leaving(n, Cause.OFF_SITE, target=f"https://x.example/{n}") for n in FOUR],
+            "to x.example",
+        ),
+        ([leaving(n, Cause.OFF_SITE, target=f"https://{n}.example/") for n in FOUR], ""),
         ([leaving("shrunk", Cause.UNLISTED)], "no longer listed by a sitemap or page"),
         ([leaving("shrunk", Cause.NOT_FOUND)], ""),
     ],

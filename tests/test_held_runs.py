@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.decided_site import DecidedSite
+from tests.support.in_process import NAME
+from tests.support.receiver import Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,13 +101,15 @@ def test_both_at_once_approved_at_once(site: DecidedSite) -> None:
 def test_three_quarters_dropped_wait_for_a_person(*, by_links: bool) -> None:
     site = DecidedSite(12, by_links=by_links)
     try:
-        site.crawl()
-        waits_for_a_person(site)
+        with Receiver() as receiver:
+            site.crawl()
+            waits_for_a_person(site, receiver)
+            receiver.check()
     finally:
         site.close()
 
 
-def waits_for_a_person(site: DecidedSite) -> None:
+def waits_for_a_person(site: DecidedSite, receiver: Receiver) -> None:
     """Drop three quarters of a site; the rest is edited, and grows to be more than was dropped."""
     dropped = set(site.paths[:9])
     site.drop(dropped)
@@ -113,9 +117,13 @@ def waits_for_a_person(site: DecidedSite) -> None:
     for number in range(20):
         site.rewrite([site.paths[10]])
         site.add(f"/new{number}")
-        report = look(site, 24 * 3)
+        report = site.crawl(24 * 3, full=site.site.by_links, settings=receiver.settings)
         assert site.held() == dropped
         assert "more than half of the site: a person must decide" in report.held_reasons[0]
+        told = receiver.events("run.held")
+        assert len(told) == number + 1, "the webhook is told of each run that holds them"
+        assert told[-1]["run"]["held_reasons"] == report.held_reasons
+        assert f"scrapy approve --site {NAME}" in " ".join(told[-1]["remedies"])
         assert site.check() == 3
         assert f"/new{number}" in site.live()
     assert site.live() >= dropped

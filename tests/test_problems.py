@@ -124,6 +124,14 @@ def test_stale_pages_and_the_webhook_come_last() -> None:
     assert "scrapy alerts --send --site docs" in found[4][2]
 
 
+def test_pages_that_are_stale_by_decision_are_none() -> None:
+    decided = {"a person discarded its new text": 2, 'gone; kept by gone = "keep"': 1}
+    stale = {"stale": 6, "stale_reasons": {"HTTP 503": 3, **decided}}
+    [(_, words, _)] = told(**stale, stale_decided={**decided, "HTTP 503": 1})
+    assert words == "2 pages stale (2 HTTP 503)"
+    assert told(**stale, stale_decided=stale["stale_reasons"]) == []
+
+
 def test_every_kind_has_its_code() -> None:
     assert CODES.keys() == set(Kind)
     codes = [cli.SERIOUSNESS.index(CODES[kind]) for kind in Kind]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from freshcrawl.core.freshness import is_decided
 from freshcrawl.core.pages import Cause
 from tests.support.cuts import WatchedEmbedder
 from tests.support.site_server import Reply
@@ -200,6 +201,7 @@ def test_way(states: dict[bool, Path], by_links: bool, case: Case) -> None:
         found, text = ways.explained()
         if case.stale is not None:
             assert bool(found["stale_reason"]) == case.stale
+            assert is_decided(ways.record()) == (case.stale and "keep" in case.name)
             if "keep" in case.name:
                 assert "; kept by " in found["reason"]
         if case.cause:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from freshcrawl.core.pages import DEAD, Cause, PageRecord, Status, Verdict
 from freshcrawl.core.proofs import is_confirmed
@@ -43,6 +43,8 @@ class Finding:
     verdict: Verdict | None = None
     missing_runs: int = 0
     alias_of: str = ""
+    target: str = ""
+    """URL off the site where a redirect leads."""
     cause: str = ""
     """A Cause, if the page leaves the answers, does not enter them, or is kept by policy only."""
 
@@ -154,7 +156,8 @@ def redirected(
         reason = f"redirects off the site to {url}"
         if live and policies.off_site == "keep":
             return kept(reason, Cause.OFF_SITE, "off_site")
-        return excluded(reason, Cause.OFF_SITE, was_published=was_published)
+        finding = excluded(reason, Cause.OFF_SITE, was_published=was_published)
+        return replace(finding, target=url)
     how = "moved to" if permanent else "redirects to"
     if live and policies.moved == "keep":
         return kept(f"{how} {key}", Cause.MOVED, "moved")

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import discards
-from freshcrawl.core.pages import PageRecord, Status
+from freshcrawl.core.pages import PageRecord, Status, Verdict
 from freshcrawl.core.words import ago
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ def stale_reasons(records: Iterable[PageRecord], now: float, max_age: float) -> 
     count = Counter(stale_reason(record, now, max_age) for record in records)
     del count[""]
     return dict(count.most_common())
+
+
+def is_decided(record: PageRecord) -> bool:
+    """Tell a page that is stale as somebody wants it so: a person, or the site's table.
+
+    Nobody needs to be told of those again and again.
+    """
+    stands = record.status == Status.LIVE and not record.failures
+    kept_by_policy = record.last_verdict == Verdict.EXCLUDED or record.left_out
+    return stands and (bool(record.discarded) or kept_by_policy)
 
 
 def is_changing(record: PageRecord) -> bool:

@@ -156,8 +156,8 @@ def persons(
 
 def destination(entry: Staged) -> str:
     """Return where a page that leaves leads to, "" for nowhere: a key, or a host off the site."""
-    if entry.cause == Cause.OFF_SITE:  # its reason ends with the URL
-        return urlsplit(entry.reason.rpartition(" ")[2]).netloc or "other sites"
+    if entry.cause == Cause.OFF_SITE:
+        return urlsplit(entry.target).netloc or "other sites"
     if entry.cause == Cause.HOME:
         return entry.alias_of or "the home page"
     return entry.alias_of if entry.cause in MOVES or entry.alias_of else ""

@@ -93,6 +93,8 @@ class Staged(JsonRecord):
     canonical: str = ""
     """Key named by ``rel=canonical`` if it is another one."""
     alias_of: str = ""
+    target: str = ""
+    """URL off the site where the page redirects to."""
     generator: str = ""
     """Name of the rule that found the main content, ``body`` for none."""
     left_out: list[int] = field(default_factory=list)
