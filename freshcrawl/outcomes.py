@@ -144,7 +144,9 @@ def _note_rejection(run: Run, item: PageItem, verdict: str) -> None:
 
 def _prove(run: Run, item: PageItem, finding: Finding, verdict: str) -> None:
     """Keep what the answer proves of the page, or that what was proven is over."""
-    if verdict in {Verdict.FAILED, Verdict.REJECTED} or finding.cause == Cause.UNLISTED:
+    for_now = finding.cause == Cause.FOR_NOW
+    unproven = verdict == Verdict.FAILED or (verdict == Verdict.REJECTED and not for_now)
+    if unproven or finding.cause == Cause.UNLISTED:
         return  # the one proves nothing, the other is said at the run's end
     record = run.ledger.pages[item.key]
     if not finding.cause:

@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Request, Response, TextResponse
 
+from freshcrawl.core.proofs import lasts
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.failures import in_words
 from freshcrawl.items import Outcome, PageItem
@@ -141,13 +142,14 @@ class PageAnswers:
     def _stays(self, item: PageItem, target_key: str) -> bool:
         """Tell whether a temporary redirect's target is read as the content of its source.
 
-        Not for a page that was live without one: it may be sent to a login or
-        a maintenance page.
+        Not for a page that was live without one, until that lasts: it may be sent to a login
+        or a maintenance page.
         """
-        ledger, key = self._run.ledger, item.key
+        ledger, record = self._run.ledger, self._run.ledger.pages[item.key]
         known = target_key in ledger.pages or ledger.forgotten.of(target_key, item.target)
-        was_direct = ledger.is_live(key) and not ledger.pages[key].via
-        return not item.permanent and not known and not was_direct
+        was_direct = ledger.is_live(item.key) and not record.via
+        lasting = lasts(record, item.target, item.fetched_at)
+        return not item.permanent and not known and (not was_direct or lasting)
 
     def _other_spelling(self, request: Request | None) -> Hop | None:
         """Return a hop to the URL that a source lists now, if another one was asked for.

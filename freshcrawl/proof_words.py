@@ -31,6 +31,7 @@ CAUSES = {
     Cause.MOVED: "it had moved",
     Cause.HOME: "it redirected to the home page",
     Cause.OFF_SITE: "it redirected off the site",
+    Cause.FOR_NOW: "it redirected for the time being",
     Cause.COPY: "it named another page as canonical",
     Cause.NOINDEX: "it asked not to be indexed",
     Cause.ROBOTS: "robots.txt disallowed it",
@@ -84,6 +85,8 @@ def _state(proof: Mapping[str, Any], *, live: bool) -> str:
     if over:
         was = words if status == Status.LIVE or not live else "was to leave the answers"
         return f"{was} from {_time(proof['first_found'])} to {_time(over)}"
+    if status == Status.LIVE and not live:
+        return f"was {words} until {_time(proof['last_found'])}"
     if left:
         return f"{words} since {_time(left)}"
     return "is to leave the answers" if live and status != Status.LIVE else words

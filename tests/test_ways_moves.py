@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from freshcrawl.core.pages import Cause
+from tests.support.site_model import url_of
 from tests.support.site_server import Reply
 from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to, words
 
@@ -123,7 +124,7 @@ def test_an_alias_whose_target_dies_may_be_a_page_again(states: dict[bool, Path]
 
 
 def test_a_page_that_redirects_for_the_time_being_for_long(states: dict[bool, Path]) -> None:
-    """302 keeps the source: its text stays, stale, whatever the target does."""
+    """302 keeps the source: its text stays, stale, whatever the target does, for a month."""
     with begun(states[False]) as ways:
         ways.site.answers[PAGE] = to(PATHS[4], 302)
         for run in range(10):
@@ -137,6 +138,62 @@ def test_a_page_that_redirects_for_the_time_being_for_long(states: dict[bool, Pa
         ways.site.answers[PAGE] = html(PAGE)
         assert ways.crawl().embedded == []
         assert (ways.record().failures, ways.record().status) == (0, "live")
+
+
+@pytest.mark.parametrize(("target", "status"), [(PATHS[4], "alias"), ("/", "hidden")])
+def test_a_redirect_for_the_time_being_that_lasts(
+    states: dict[bool, Path], target: str, status: str
+) -> None:
+    """For three runs and a month: by then it is a move, and 200 says at any time that it is not."""
+    with begun(states[False]) as ways:
+        ways.site.answers[PAGE] = to(target, 302)
+        for day in range(30):
+            ways.crawl()
+            assert where(ways) == {PAGE}, f"day {day}"
+        ways.site.answers[PAGE] = html(PAGE)
+        ways.crawl()
+        ways.site.answers[PAGE] = to(target, 302)
+        ways.crawl(70)
+        ways.crawl(29)
+        ways.crawl(0.9)
+        assert where(ways) == {PAGE}
+        text = ways.explained()[1]
+        assert "kept in the answers although it redirected for the time being" in text
+        ways.crawl(0.5)
+        assert where(ways) == set()
+        assert ways.record().status == status
+        assert "was kept in the answers until" in ways.explained()[1]
+        ways.crawl()
+        assert ways.record().status == ("gone" if status == "hidden" else status)
+        ways.site.answers[PAGE] = html(PAGE)
+        assert ways.crawl(70).embedded == []
+        assert where(ways) == {PAGE}
+
+
+def test_a_redirect_that_lasts_to_a_page_that_nothing_lists(states: dict[bool, Path]) -> None:
+    """As in a first crawl, its text is read as that of the page that leads to it."""
+    with begun(states[False]) as ways:
+        text_at(ways, "/elsewhere")
+        ways.site.answers[PAGE] = to("/elsewhere", 302)
+        for _ in range(2):
+            ways.crawl(15)
+            assert (where(ways), ways.record().via) == ({PAGE}, "")
+        ways.crawl(15)
+        assert (where(ways), ways.record().via) == ({PAGE}, url_of("/elsewhere"))
+        assert ways.record().stale_reason == ""
+        ways.crawl(1)
+        assert (ways.record().stale_reason, ways.record().last_verdict) == ("", "unchanged")
+
+
+def test_a_login_that_lasts_takes_no_page(states: dict[bool, Path]) -> None:
+    with begun(states[False]) as ways:
+        form = '<form><input name="user"><input type="password"></form>'
+        ways.site.answers["/login"] = html("/login", title="Sign in", body=form)
+        ways.site.answers[PAGE] = to("/login", 302)
+        for _ in range(6):
+            ways.crawl(15)
+            assert where(ways) == {PAGE}
+            assert ways.record().stale_reason
 
 
 def test_moves_in_a_circle_wait(states: dict[bool, Path]) -> None:

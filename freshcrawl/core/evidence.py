@@ -141,17 +141,18 @@ def redirected(
     policies: Policies,
     *,
     was_published: bool = False,
+    lasting: bool = False,
 ) -> Finding:
     """Judge a redirect to another page (``key``) or out of the site (None).
 
     A live page keeps its text under a temporary redirect, unread: that may be
-    a login or a maintenance page. One that never was live is an alias at once,
-    and an alias of that page already has not moved again.
+    a login or a maintenance page, unless it is ``lasting`` and leads to a live page.
+    One that never was live is an alias at once, and an alias of that page already
+    has not moved again.
     """
     live = record.status == Status.LIVE
-    if live and not permanent:
-        where = f"to {key}" if key else f"off the site to {url}"
-        return Finding(Status.LIVE, f"redirects {where} for now", Verdict.REJECTED)
+    if live and not permanent and not lasting:
+        return for_now(f"to {key}" if key else f"off the site to {url}")
     if key is None:
         reason = f"redirects off the site to {url}"
         if live and policies.off_site == "keep":
@@ -166,6 +167,12 @@ def redirected(
     return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key, cause=Cause.MOVED)
 
 
+def for_now(where: str) -> Finding:
+    """Judge a live page that redirects for the time being."""
+    reason = f"redirects {where} for now"
+    return Finding(Status.LIVE, reason, Verdict.REJECTED, cause=Cause.FOR_NOW)
+
+
 def to_home(
     record: PageRecord, url: str, permanent: bool, policies: Policies, *, was_published: bool
 ) -> Finding:
@@ -175,7 +182,7 @@ def to_home(
     """
     live = record.status == Status.LIVE
     if live and not permanent:
-        return Finding(Status.LIVE, "redirects to the home page for now", Verdict.REJECTED)
+        return for_now("to the home page")
     reason = f"redirects to the home page {url}"
     if live and policies.to_home == "keep":
         return kept(reason, Cause.HOME, "to_home")

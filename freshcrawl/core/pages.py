@@ -50,6 +50,8 @@ class Cause(StrEnum):
     """It redirects to the home page, as many sites have it for pages that are no more."""
     OFF_SITE = "off_site"
     """It redirects off the site."""
+    FOR_NOW = "for_now"
+    """It redirects for the time being; not believed until that lasts."""
     COPY = "copy"
     """It names another page as its canonical one."""
     NOINDEX = "noindex"

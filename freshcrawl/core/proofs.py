@@ -14,6 +14,8 @@ KEPT = 5
 """Different proofs that a record keeps."""
 MAX_SHOWN = 300
 """Characters of a URL or value that are kept."""
+LASTING_RUNS, LASTING_SECS = 3, 30 * 86_400.0
+"""Runs, and the time between the first and last of them, after which what a page does lasts."""
 
 
 @dataclass(slots=True)
@@ -104,6 +106,21 @@ def is_confirmed(record: PageRecord, causes: Iterable[str]) -> bool:
     """
     left_before = record.status in {Status.HIDDEN, Status.GONE}
     return left_before and record.cause in {"", *causes}
+
+
+def lasts(record: PageRecord, target: str, now: float) -> bool:
+    """Tell whether a page that redirects to ``target`` for the time being has done so for long.
+
+    This time is not counted among its proofs yet.
+    """
+    return any(
+        proof.cause == Cause.FOR_NOW
+        and not proof.over
+        and proof.target == target[:MAX_SHOWN]
+        and proof.runs >= LASTING_RUNS - 1
+        and now - proof.first >= LASTING_SECS
+        for proof in all_of(record)
+    )
 
 
 def _stored(proofs: Iterable[Proof]) -> list[dict[str, Any]]:

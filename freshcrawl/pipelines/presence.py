@@ -8,7 +8,7 @@ from freshcrawl.components import RunComponent
 from freshcrawl.core import evidence
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Cause, Status, Verdict
-from freshcrawl.core.proofs import all_of
+from freshcrawl.core.proofs import all_of, lasts
 from freshcrawl.homes import leads_home
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED
@@ -56,8 +56,10 @@ class PresencePipeline(RunComponent):
         policies, permanent = self.run.policies, item.permanent
         target = self.run.sightings.key_of(item.target)
         known = {"was_published": was_published}
+        lasting = lasts(record, item.target, item.fetched_at)
         if target is not None and leads_home(self.run, item.key, target):
-            return evidence.to_home(record, item.target, permanent, policies, **known)
+            return evidence.to_home(record, item.target, permanent or lasting, policies, **known)
+        known["lasting"] = lasting and target is not None and self.run.ledger.is_live(target)
         return evidence.redirected(record, target, item.target, permanent, policies, **known)
 
     def _with_noindex(self, item: PageItem, record: PageRecord, finding: Finding) -> Finding:
