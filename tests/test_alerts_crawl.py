@@ -54,6 +54,8 @@ def test_receiver_is_told_what_became_of_a_site(tmp_path: Path) -> None:
         assert told["p4"]["moved_to"] == f"{origin.url}p5"
         assert (told["p3"]["old_status"], told["p3"]["status"]) == ("live", "hidden")
         assert "404" in told["p3"]["reason"]
+        causes = {name: told[name].get("cause") for name in types}
+        assert causes == {"p1": None, "p2": "gone", "p3": "not_found", "p4": "moved"}
 
         receiver.taken.clear()
         for name in names[5:]:

@@ -71,7 +71,7 @@ def test_parts_of_a_change(fields: dict[str, Any], parts: list[str] | None) -> N
 
 
 def event_of(old: Published | None, new: Published | None, **more: Any) -> dict[str, Any] | None:
-    record = PageRecord("docs.test/a", "http://docs.test/a", reason="answered 404")
+    record = PageRecord("docs.test/a", "http://docs.test/a", reason="answered 404", cause="moved")
     return page_event("docs", old, new, record, **{"at": 1.0, "generation": 3, **more})
 
 
@@ -89,6 +89,7 @@ def test_fields_of_an_event() -> None:
         "old_status": "live",
         "status": "alias",
         "moved_to": "http://docs.test/b",
+        "cause": "moved",
         "reason": "answered 404",
     }
     new = event_of(None, row(), moved_from="http://docs.test/old")

@@ -91,6 +91,7 @@ def page_event(
     if kind == MOVED:
         event["moved_to"] = moved_to or None
     if kind in {MOVED, HIDDEN, GONE}:
+        event["cause"] = record.cause if record else ""
         event["reason"] = record.reason if record else ""
     return event
 
