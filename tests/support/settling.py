@@ -37,8 +37,20 @@ def settle(test: Convergence) -> None:
         assert not unsettled(test), f"does not settle when approved: {unsettled(test)}"
     before = test.view
     ended = test.step([], MAX_AGE_DAYS)
-    assert test.view.generation == before.generation, "a run published although nothing changed"
+    if test.view.generation != before.generation:
+        raise AssertionError(
+            f"a run published although nothing changed: {edited(before, test.view)}"
+        )
     assert not ended.embedded, "a run embedded although nothing changed"
+
+
+def edited(before: View, after: View) -> list[str]:
+    """Return what a run published, with what the run before it knew of these pages."""
+    return [
+        f"{key}: {before.pages.get(key)} -> {page}; {before.records.get(key)}"
+        for key, page in after.pages.items()
+        if page != before.pages.get(key)
+    ]
 
 
 def approve_all(test: Convergence) -> None:
