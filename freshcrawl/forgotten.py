@@ -12,6 +12,7 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.alerts import forgotten_pages
 from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.core.forgetting import Forgotten, record_of
 from freshcrawl.core.listings import POINTERS
@@ -67,7 +68,9 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
             if state.records.get(f"{part}:{key}") is not None:
                 state.records.delete(f"{part}:{key}")
         ledger.drop_listings_of(key)
-        ledger.add(record_of(key, marks.keys[key]))
+        page, mark = ledger.pages.get(key), marks.keys[key]
+        forgotten_pages.note(state.records, page, mark, ledger.generation)
+        ledger.add(record_of(key, mark))
     ledger.noise.forget(late)
     names = names_pattern(urls | set(late))
     _blank_reports(state.records, names)

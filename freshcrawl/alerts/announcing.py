@@ -11,8 +11,16 @@ import logging
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.alerts.forgotten_pages import ANNOUNCED, take
 from freshcrawl.alerts.outbox import Outbox
-from freshcrawl.core.events import in_batches, page_event, page_type, run_event, run_types
+from freshcrawl.core.events import (
+    forgotten_event,
+    in_batches,
+    page_event,
+    page_type,
+    run_event,
+    run_types,
+)
 from freshcrawl.core.pages import Status
 from freshcrawl.problems import run_remedies
 
@@ -28,7 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MARK = "meta:announced"
 RUNNING = "running"
 
 
@@ -43,7 +50,7 @@ class Announcer:
     ) -> None:
         self._state, self._webhook, self._page_of = state, webhook, page_of
         self._outbox = Outbox(state.records)
-        mark = state.records.get(MARK)
+        mark = state.records.get(ANNOUNCED)
         self._generation = None if mark is None else int(mark["generation"])
         self._runs: list[str] = [] if mark is None else list(mark["runs"])
         self._looked_back = False
@@ -54,6 +61,8 @@ class Announcer:
         The first time that a site has a receiver, what was before is not told.
         """
         before = (self._generation, list(self._runs))
+        # First: a page that was let in again since is told of as new, after this.
+        self._tell_forgotten(generation, now)
         if self._generation is None:
             self._generation = generation
             self._runs = [report.run_id for report in self._state.reports()]
@@ -66,7 +75,7 @@ class Announcer:
                 self._runs.append(report.run_id)
         if (self._generation, self._runs) != before:
             mark = {"generation": self._generation, "runs": self._runs}
-            self._state.records.put(MARK, mark)
+            self._state.records.put(ANNOUNCED, mark)
 
     def _earlier(self, own: RunReport | None) -> list[RunReport]:
         """Return the kept reports of other runs, once; forget told runs that are not kept."""
@@ -86,6 +95,11 @@ class Announcer:
             if kind in self._webhook.types
         ]
         self._put(events, report.run_id, report.generation, now)
+
+    def _tell_forgotten(self, generation: int, now: float) -> None:
+        events = [forgotten_event(self._state.name, page) for page in take(self._state.records)]
+        chosen = [event for event in events if event["type"] in self._webhook.types]
+        self._put(chosen, "forget", generation, now)
 
     def _tell_pages(self, generation: int, now: float) -> None:
         since = self._generation or 0

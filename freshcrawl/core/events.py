@@ -96,6 +96,28 @@ def page_event(
     return event
 
 
+def forgotten_event(site: str, page: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the event of a page that a person had purged; nothing of what it said is in it.
+
+    ``page``: ``key``, ``url``, ``status`` before, ``at`` (epoch seconds), ``generation`` and
+    ``reason``.
+    """
+    return {
+        "id": made_id(site, GONE, page["key"], page["generation"], Status.FORGOTTEN, page["at"]),
+        "type": GONE,
+        "at": iso(page["at"]),
+        "generation": page["generation"],
+        "key": page["key"],
+        "url": page["url"],
+        "title": "",
+        "content_digest": "",
+        "old_status": page["status"],
+        "status": str(Status.FORGOTTEN),
+        "cause": str(Status.FORGOTTEN),
+        "reason": page["reason"],
+    }
+
+
 def run_types(run: Mapping[str, Any]) -> list[str]:
     """Return the types of the events of a run that has ended; ``run`` is ``as_contract``."""
     whole = run["status"] == "ok" and run["complete"]
