@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from freshcrawl.core.events import in_batches, made_id, page_event, page_type, run_event, run_types
+from freshcrawl.core.events import (
+    as_it_stands,
+    in_batches,
+    made_id,
+    page_event,
+    page_type,
+    run_event,
+    run_types,
+)
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Published
 from freshcrawl.core.report import RunReport
@@ -52,6 +60,33 @@ def of(status: str | None) -> Published | None:
 )
 def test_type_of_what_happened_to_a_page(before: str | None, after: str | None, kind: str) -> None:
     assert page_type(of(before), of(after)) == kind
+
+
+@pytest.mark.parametrize(
+    ("published", "known", "stands"),
+    [
+        (HIDDEN, GONE, GONE),
+        (HIDDEN, ALIAS, ALIAS),
+        (ALIAS, GONE, GONE),
+        (GONE, ALIAS, ALIAS),
+        (HIDDEN, EXCLUDED, HIDDEN),
+        (GONE, HIDDEN, GONE),
+        (HIDDEN, None, HIDDEN),
+        (LIVE, GONE, LIVE),
+        (None, GONE, None),
+    ],
+)
+def test_what_became_of_a_page_after_it_left(
+    published: str | None, known: str | None, stands: str | None
+) -> None:
+    record = PageRecord("docs.test/a", "http://docs.test/a", known) if known else None
+    assert as_it_stands(of(published), record) == of(stands)
+
+
+def test_ids_of_what_is_found_later_differ_by_when() -> None:
+    ids = [event_of(row(HIDDEN), row(GONE), at=at, later=True) for at in (1.0, 1.0, 2.0)]
+    first, again, other = (event["id"] for event in ids if event)
+    assert first == again != other
 
 
 @pytest.mark.parametrize(

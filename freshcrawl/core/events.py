@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import Status
@@ -23,6 +24,8 @@ PING = "ping"
 """Type of the event of a test; sent whatever types are chosen."""
 WITHDRAWN = "withdrawn"
 """Status of a page without a row: a generation from before it was known is current again."""
+FINAL = frozenset({Status.GONE, Status.ALIAS})
+"""What a page can become that is out of the answers already."""
 PARTS = {"text": "digest", "links": "links_digest", "title": "title", "url": "url"}
 """What can differ between two live rows of a page, and the field that tells."""
 
@@ -39,6 +42,17 @@ def page_type(old: Published | None, new: Published | None) -> str:
     if after in {Status.GONE, Status.ALIAS}:
         return GONE if after == Status.GONE else MOVED
     return HIDDEN if before == Status.LIVE else ""
+
+
+def as_it_stands(row: Published | None, record: PageRecord | None) -> Published | None:
+    """Return a page's row with what became of it since it left the answers.
+
+    A hidden page that turns out to be gone, or moved, is not published again for that: only its
+    record knows.
+    """
+    if row is None or row.status == Status.LIVE or record is None or record.status not in FINAL:
+        return row
+    return row if row.status == record.status else replace(row, status=record.status)
 
 
 def differing_parts(old: Published | None, new: Published | None) -> list[str]:
@@ -60,18 +74,21 @@ def page_event(
     generation: int,
     moved_to: str = "",
     moved_from: str = "",
+    later: bool = False,
 ) -> dict[str, Any] | None:
     """Return the event of a page that had the row ``old`` and has ``new``, None for none.
 
     ``at``: when the row was published (epoch seconds); ``moved_to`` and ``moved_from`` are URLs.
+    ``later``: it became so without another row, at ``at``.
     The id is of what happened: the same whenever and however often it is made.
     """
     kind, page = page_type(old, new), new or old
     if not kind or page is None:
         return None
     status = str(new.status) if new else WITHDRAWN
+    what = (kind, page.key, generation, status, page.version, page.url)
     event: dict[str, Any] = {
-        "id": made_id(site, kind, page.key, generation, status, page.version, page.url),
+        "id": made_id(site, *what, *([iso(at)] if later else [])),
         "type": kind,
         "at": iso(at),
         "generation": generation,
