@@ -1,7 +1,8 @@
-"""Pages that the site's own table leaves out since it was changed: scope, patterns, URL rules.
+"""Pages that the site's own table treats otherwise since it was changed.
 
-The operator's word is evidence like any other: such pages leave the answers
-through the guards, and come back when the table lets them in again.
+Scope, patterns, URL rules: the operator's word is evidence like any other, so pages that it leaves
+out leave the answers through the guards, and come back when the table lets them in again.
+Policies: what they decide on is asked for again, as only an answer says what becomes of a page.
 """
 
 from __future__ import annotations
@@ -9,16 +10,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import evidence
+from freshcrawl.core.evidence import Policies
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.core.proofs import Proof, all_of
 from freshcrawl.core.published import Staged
 from freshcrawl.ledger import NO_VALIDATORS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from freshcrawl.run import Run
 
 OUT = "not among the site's pages any more (url, root, allow, deny, urls)"
 SAME = "the site's URL rules make it the same page as"
+POLICIES: dict[str, str] = {
+    Cause.UNLISTED: "absent",
+    Cause.GONE: "gone",
+    Cause.MOVED: "moved",
+    Cause.NOINDEX: "noindex",
+    Cause.NOT_FOUND: "not_found",
+    Cause.OFF_SITE: "off_site",
+    Cause.ROBOTS: "robots",
+    Cause.HOME: "to_home",
+}
+"""The key of the site's table that decides on a page for a cause, by an answer of the page."""
 FINAL = frozenset({Status.GONE, Status.ALIAS})
 
 
@@ -58,6 +73,39 @@ def rescope(run: Run) -> None:
             run.ledger.set(record.key, **_end(run, record, key))
             _prove(run, record, key)
     run.ledger.listings.rename(renamed)
+
+
+def apply_policies(run: Run, table: Mapping[str, Any] | None) -> None:
+    """Make the pages due on which a policy decides otherwise than before.
+
+    Those that are kept by one that keeps no more, until they have answered; and once those that
+    left by one that keeps now. ``table``: the site's table as of the last run.
+    """
+    policies = {key: getattr(run.policies, key) for key in POLICIES.values()}
+    before = {key: (table or {}).get(key, getattr(Policies(), key)) for key in policies}
+    keeps = {key for key, value in policies.items() if value == "keep"}
+    keeps_now = {key for key in keeps if table is not None and before[key] != "keep"}
+    for record in run.ledger.pages.values():
+        key = POLICIES.get(record.cause)
+        if key is None or record.left_out or record.key in run.ledger.staged:
+            continue
+        let_go = key not in keeps and _is_kept(run, record)
+        if let_go or (key in keeps_now and record.status != Status.LIVE):
+            run.ledger.make_due(record.key)
+
+
+def _is_kept(run: Run, record: PageRecord) -> bool:
+    """Tell a page that is in the answers by a policy alone.
+
+    Not one that a person keeps, nor one that was asked already and could not be read: that is
+    tried again by itself.
+    """
+    if record.status != Status.LIVE or record.discarded or record.failures:
+        return False
+    if record.cause == Cause.UNLISTED and record.missing_runs < run.policies.missing_runs:
+        return False
+    proofs = [proof for proof in all_of(record) if proof.cause == record.cause and not proof.over]
+    return bool(proofs) and proofs[-1].status == Status.LIVE
 
 
 def add_targets(run: Run) -> None:

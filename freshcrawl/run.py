@@ -20,7 +20,7 @@ from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.progress import Snapshot
 from freshcrawl.publishing import Publisher, PublishResult
 from freshcrawl.reading import made_by, recipe
-from freshcrawl.rescoping import rescope
+from freshcrawl.rescoping import apply_policies, rescope
 from freshcrawl.sightings import Sightings
 from freshcrawl.state import make_embedder
 
@@ -108,6 +108,7 @@ class Run:
         self.publisher = Publisher(state, config, self.embedder)
         self.publisher.check_model()
         rescope(self)
+        apply_policies(self, state.site_table())
         self.alerts = alerts_of(config, state, clock, self.ledger.pages.get)
 
     def progress(self) -> Snapshot:
