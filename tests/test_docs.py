@@ -126,10 +126,18 @@ CRON = re.compile(r"^17 \* \* \* \*  (.*)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    ("code", "printed"),
-    [(0, ""), (5, ""), (1, "a problem\nthe status\n"), (4, "a problem\nthe status\n")],
+    ("code", "status", "printed"),
+    [
+        (0, "", ""),
+        (0, "a page is stale", "a page is stale\n"),
+        (5, "a page is stale", ""),
+        (1, "a run failed", "a problem\na run failed\n"),
+        (4, "", "a problem\n"),
+    ],
 )
-def test_cron_mails_only_what_needs_attention(code: int, printed: str, tmp_path: Path) -> None:
+def test_cron_mails_only_what_needs_attention(
+    code: int, status: str, printed: str, tmp_path: Path
+) -> None:
     [line] = CRON.findall(README.read_text("utf-8"))
     assert CRON.findall((DOCS / "operations.md").read_text("utf-8")) == [line]
     assert "%" not in line  # cron would take it for a new line
@@ -139,7 +147,7 @@ def test_cron_mails_only_what_needs_attention(code: int, printed: str, tmp_path:
         "#!/bin/sh\n"
         "case $1 in\n"
         f"crawl) echo nothing is due; echo a problem >&2; exit {code};;\n"
-        "status) echo the status; exit 4;;\n"
+        f"status) test $2 = --check || exit 2; test -z '{status}' || echo '{status}'; exit 4;;\n"
         "esac\n"
     )
     program.chmod(0o755)
