@@ -89,9 +89,10 @@ def test_ping(state: Path, receiver: Receiver) -> None:
 
 
 def test_unknown_dead_letter(state: Path, receiver: Receiver) -> None:
-    receiver.always = 503
+    receiver.always, posts = 400, receiver.posts
     done = alerts(receiver, state, "--resend", "msg_0")
     assert done.returncode == 1
+    assert receiver.posts == posts, "a typing mistake has cost what waits an attempt"
     assert "there is no dead letter msg_0: scrapy alerts lists them" in done.stderr
 
 

@@ -87,13 +87,15 @@ class Command(ScrapyCommand):
         config = cli.config_of(self.settings)
         webhook, clock = _configured(config), make_clock(config.clock_offset_secs)
         resend = opts.resend or ""
+        # Before anything is sent: each attempt counts, for whatever else waits.
+        names, codes = _sites_with(config, opts.site, resend, dead=True)
 
         def work(state: SiteState, own: Config) -> dict[str, Any]:
             done, revived = send_all(state, webhook, clock, TRIES, resend)
             return {"site": state.name, **{n: getattr(done, n) for n in NUMBERS}, "again": revived}
 
-        results, codes = [], []
-        for name in cli.chosen_sites(config, opts.site):
+        results = []
+        for name in names:
             try:
                 results.append(cli.with_writer(config, name, "alerts", clock(), work))
             except StoreError as error:
@@ -102,8 +104,6 @@ class Command(ScrapyCommand):
             cli.print_json({"sites": results})
         for done in [] if opts.json else results:
             print(_done_words(done))
-        if resend not in {"", "all"} and not any(done["again"] for done in results):
-            raise StoreError(f"there is no dead letter {resend}: scrapy alerts lists them")
         codes += [cli.INCOMPLETE for done in results if done["waiting"] or done["died"]]
         return cli.worst(codes)
 
@@ -125,6 +125,29 @@ def _configured(config: Config) -> Webhook:
     if webhook is None:
         raise ConfigError(f"there is no webhook: set {URL} (docs/alerts.md)")
     return webhook
+
+
+def _sites_with(config: Config, site: str, name: str, *, dead: bool) -> tuple[list[str], list[int]]:
+    """Return the chosen sites that have a batch of that id, and exit codes of those unread.
+
+    All chosen sites if ``name`` is ``all`` or empty. ``dead``: only a dead letter counts.
+
+    Raises:
+        StoreError: there is none.
+    """
+    if name in {"", "all"}:
+        return cli.chosen_sites(config, site), []
+
+    def look(state: SiteState, own: Config) -> str:
+        outbox = Outbox(state.records)
+        letters = outbox.dead() if dead else outbox.letters()
+        return state.name if any(letter.id == name for letter in letters) else ""
+
+    found, code = cli.each_state(config, site, look)
+    if not any(found):
+        what = "dead letter" if dead else "batch of events"
+        raise StoreError(f"there is no {what} {name}: scrapy alerts lists them")
+    return [name for name in found if name], [code]
 
 
 def _dated(sites: list[dict[str, Any]]) -> list[dict[str, Any]]:
