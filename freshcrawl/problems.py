@@ -114,7 +114,7 @@ def site_problems(status: Mapping[str, Any], now: float, config: Config) -> list
         words = f"{count(stale.total(), 'page')} stale ({why})"
         remedy = f"look: scrapy status --site {site} --pages stale"
         found.append(Problem(Kind.STALE, words, remedy))
-    found += alert_problems(status["alerts"], site)
+    found += alert_problems(status["alerts"], site, has_webhook=bool(config.webhook_url))
     return sorted(found, key=lambda problem: list(Kind).index(problem.kind))
 
 
@@ -127,19 +127,30 @@ def _overdue(run: Mapping[str, Any], now: float, hours: float) -> list[Problem]:
     return [Problem(Kind.OVERDUE, words, remedy)]
 
 
-def alert_problems(alerts: Mapping[str, Any], site: str) -> list[Problem]:
-    """Return what is wrong with the webhook's outbox; ``alerts`` is ``outbox_status``."""
+def alert_problems(
+    alerts: Mapping[str, Any], site: str, *, has_webhook: bool = True
+) -> list[Problem]:
+    """Return what is wrong with the webhook's outbox; ``alerts`` is ``outbox_status``.
+
+    ``has_webhook``: there is a receiver to which what waits could go.
+    """
     found = []
     if alerts["dead"]:
         words = f"{count(alerts['dead'], 'event')} could not be delivered by webhook"
         remedy = (
-            f"look: scrapy alerts --site {site}; again: scrapy alerts --resend all --site {site}"
+            f"look: scrapy alerts --site {site}; again: scrapy alerts --resend all --site {site}; "
+            f"or without one: scrapy alerts --drop ID --site {site}"
         )
         found.append(Problem(Kind.ALERTS, words, remedy))
-    if alerts["failing"]:
-        count_words = count(alerts["failing"], "event")
-        words = f"the webhook fails ({alerts['problem']}); {count_words} tried in vain so far"
-        found.append(
-            Problem(Kind.ALERTS, words, f"mend it, then scrapy alerts --send --site {site}")
-        )
+    waiting = count(alerts["waiting"], "event")
+    waits = f"{waiting} wait{'s' if alerts['waiting'] == 1 else ''}"
+    if alerts["waiting"] and not has_webhook:
+        words = f"{waits} for a webhook, and FRESHCRAWL_WEBHOOK_URL is not set"
+        remedy = f"set it, or drop them: scrapy alerts --drop all --site {site}"
+        found.append(Problem(Kind.ALERTS, words, remedy))
+    elif alerts["failing"]:
+        tried = f"{count(alerts['attempts'], 'attempt')} failed"
+        words = f"the webhook fails ({alerts['problem']}): {waits}, {tried}"
+        remedy = f"mend it, then scrapy alerts --send --site {site}"
+        found.append(Problem(Kind.ALERTS, words, remedy))
     return found

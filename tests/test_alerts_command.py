@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.exceptions import UsageError
 
+from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.commands.alerts import Command
 from tests.support.origin import Origin, page
 from tests.support.project import Result, scrapy
-from tests.support.receiver import Receiver
+from tests.support.quick_site import NOW, QuickSite
+from tests.support.receiver import SECRET, Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,9 +60,11 @@ def test_check_says_that_events_are_not_taken(state: Path, receiver: Receiver) -
     assert done.returncode == 4
     assert [row["code"] for row in found["problems"]] == [4, 4]
     assert {"site", "code", "problem", "remedy"} == found["problems"][0].keys()
+    assert "FRESHCRAWL_WEBHOOK_URL is not set" in found["problems"][1]["problem"]
     assert found["sites"][0]["alerts"] == {
         "waiting": 1,
         "failing": 1,
+        "attempts": 1,
         "dead": 1,
         "problem": "answered 500",
     }
@@ -113,14 +119,22 @@ def test_all_is_delivered_at_last(state: Path, receiver: Receiver) -> None:
     assert (check.returncode, check.stdout, check.stderr) == (0, "", "")
 
 
+def options(**given: object) -> argparse.Namespace:
+    none = {"send": False, "resend": None, "drop": None, "test": False, "site": "", "json": False}
+    return argparse.Namespace(**{**none, **given})
+
+
 @pytest.mark.parametrize(
-    ("args", "resend", "words"),
-    [([], "", "give the id of a dead letter, or all"), (["x"], None, "unknown argument 'x'")],
+    ("args", "given", "words"),
+    [
+        ([], {"resend": ""}, "--resend: give the id of a dead letter, or all"),
+        ([], {"drop": ""}, "--drop: give the id of a batch of events, or all"),
+        (["x"], {}, "unknown argument 'x'"),
+    ],
 )
-def test_wrong_usage(args: list[str], resend: str | None, words: str) -> None:
-    opts = argparse.Namespace(send=False, resend=resend, test=False, site="", json=False)
+def test_wrong_usage(args: list[str], given: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        Command().run(args, opts)
+        Command().run(args, options(**given))
 
 
 def test_without_a_webhook(tmp_path: Path) -> None:
@@ -129,3 +143,40 @@ def test_without_a_webhook(tmp_path: Path) -> None:
     assert "there is no webhook: set FRESHCRAWL_WEBHOOK_URL" in done.stderr
     done = scrapy("alerts", state=tmp_path)
     assert (done.returncode, done.stdout) == (0, "no webhook: FRESHCRAWL_WEBHOOK_URL is not set\n")
+
+
+def dropped(site: QuickSite, name: str) -> int:
+    command = Command()
+    command.settings = site.place.settings({})
+    command.run([], options(drop=name))
+    return int(command.exitcode or 0)
+
+
+def test_what_waits_and_dead_letters_are_dropped_without_a_webhook(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with asyncio.Runner() as runner:
+        site = QuickSite(tmp_path, runner)
+        site.serve("/a", "The text of a page.")
+        site.on_sitemap("/a")
+        site.crawl(
+            FRESHCRAWL_WEBHOOK_URL="http://127.0.0.1:9/nobody-listens",
+            FRESHCRAWL_WEBHOOK_SECRET=SECRET,
+            FRESHCRAWL_WEBHOOK_RUN_SECS=0,
+            FRESHCRAWL_WEBHOOK_BATCH=1,
+        )
+        with closing(site.opened()) as state:
+            outbox = Outbox(state.records)
+            first, second = outbox.letters()
+            first.dead_at = NOW
+            outbox.put(first)
+            outbox.commit()
+        assert dropped(site, "msg_0") == 1
+        assert "there is no batch of events msg_0" in capsys.readouterr().err
+        assert dropped(site, first.id) == 0
+        assert capsys.readouterr().out == "docs: 1 batch dropped\n"
+        with closing(site.reading()) as state:
+            assert [letter.id for letter in Outbox(state.records).letters()] == [second.id]
+        assert dropped(site, "all") == 0
+        assert dropped(site, "all") == 0
+        assert capsys.readouterr().out == "docs: 1 batch dropped\ndocs: 0 batches dropped\n"

@@ -54,4 +54,4 @@ def test_stale_pages_and_a_failing_webhook_are_mailed(tmp_path: Path) -> None:
         [name] = [folder.name for folder in state.iterdir()]
         stale, failing = sorted(mailed(tmp_path, settings).splitlines())
         assert stale.startswith(f"{name}: 1 page stale (1 HTTP 503); look: scrapy status ")
-        assert failing.startswith(f"{name}: the webhook fails (answered 500); ")
+        assert failing.startswith(f"{name}: the webhook fails (answered 500): ")

@@ -28,10 +28,17 @@ def contract(**values: Any) -> dict[str, Any]:
     return RunReport("r", NOW - HOUR, NOW - HOUR + 60, **given).as_contract()
 
 
-def problems(run: dict[str, Any] | None = None, hours: float = 168, **status: Any) -> list[Problem]:
+def problems(
+    run: dict[str, Any] | None = None,
+    hours: float = 168,
+    webhook: str = "https://hooks.test/",
+    **status: Any,
+) -> list[Problem]:
     base = site_status(open_in_memory("docs"), NOW, SchedulePolicy())
     last = {"last_run": contract(**(run or {}))}
-    return site_problems({**base, **last, **status}, NOW, Config(check_run_hours=hours))
+    return site_problems(
+        {**base, **last, **status}, NOW, Config(check_run_hours=hours, webhook_url=webhook)
+    )
 
 
 def told(*args: Any, **kwargs: Any) -> list[tuple[int, str, str]]:
@@ -105,7 +112,7 @@ def test_never_crawled() -> None:
 
 
 def test_stale_pages_and_the_webhook_come_last() -> None:
-    alerts = {"waiting": 7, "failing": 2, "dead": 5, "problem": "answered 500"}
+    alerts = {"waiting": 7, "failing": 2, "attempts": 9, "dead": 5, "problem": "answered 500"}
     found = told(
         {"incomplete_reasons": ["x"]},
         stale=3,
@@ -118,10 +125,27 @@ def test_stale_pages_and_the_webhook_come_last() -> None:
     assert [words for _, words, _ in found[2:]] == [
         "3 pages stale (2 HTTP 503; 1 timeout)",
         "5 events could not be delivered by webhook",
-        "the webhook fails (answered 500); 2 events tried in vain so far",
+        "the webhook fails (answered 500): 7 events wait, 9 attempts failed",
     ]
     assert "scrapy alerts --resend all --site docs" in found[3][2]
     assert "scrapy alerts --send --site docs" in found[4][2]
+
+
+def test_events_that_wait_for_a_webhook_that_is_no_more() -> None:
+    alerts = {"waiting": 1, "failing": 0, "attempts": 0, "dead": 0, "problem": ""}
+    assert told(alerts=alerts) == []
+    assert told(alerts=alerts, webhook="") == [
+        (
+            cli.INCOMPLETE,
+            "1 event waits for a webhook, and FRESHCRAWL_WEBHOOK_URL is not set",
+            "set it, or drop them: scrapy alerts --drop all --site docs",
+        )
+    ]
+    failing = {**alerts, "failing": 1, "attempts": 3, "problem": "answered 404"}
+    [(_, words, _)] = told(alerts=failing, webhook="")
+    assert words.startswith("1 event waits for a webhook")
+    [(_, words, _)] = told(alerts=failing)
+    assert words == "the webhook fails (answered 404): 1 event waits, 3 attempts failed"
 
 
 def test_pages_that_are_stale_by_decision_are_none() -> None:

@@ -112,6 +112,13 @@ class Outbox:
             self.put(letter)
         return len(chosen)
 
+    def drop(self, name: str) -> int:
+        """Drop the batch with that id, or ``all``, whether it waits or is dead; return how many."""
+        chosen = [letter for letter in self.letters() if name in {"all", letter.id}]
+        for letter in chosen:
+            self.remove(letter)
+        return len(chosen)
+
     def drop_old(self, now: float) -> int:
         """Drop dead letters that are too many or too old; return how many these are."""
         dead = sorted(self.dead(), key=lambda letter: (letter.dead_at, letter.number))
@@ -135,6 +142,7 @@ def outbox_status(records: RecordStore) -> dict[str, Any]:
     return {
         "waiting": sum(letter.events for letter in waiting),
         "failing": sum(letter.events for letter in failing),
+        "attempts": sum(letter.attempts for letter in failing),
         "dead": sum(letter.events for letter in letters if letter.dead_at),
         "problem": failing[0].problem if failing else "",
     }

@@ -21,6 +21,7 @@ from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from freshcrawl.config import Config
     from freshcrawl.state import SiteState
@@ -50,6 +51,9 @@ class Command(ScrapyCommand):
         what.add_argument(
             "--resend", metavar="ID", help="let a dead letter (or all) wait again, and deliver"
         )
+        what.add_argument(
+            "--drop", metavar="ID", help="drop a batch that waits or a dead letter (or all), unsent"
+        )
         what.add_argument("--test", action="store_true", help="send a ping; exit 1 if it fails")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,9 +61,13 @@ class Command(ScrapyCommand):
         cli.refuse_options(args, words=False)
         if opts.resend == "":
             raise UsageError("--resend: give the id of a dead letter, or all")
+        if opts.drop == "":
+            raise UsageError("--drop: give the id of a batch of events, or all")
         work = self._list
         if opts.test:
             work = self._test
+        elif opts.drop:
+            work = self._drop
         elif opts.send or opts.resend:
             work = self._send
         self.exitcode = cli.guarded(lambda: work(opts))
@@ -94,17 +102,30 @@ class Command(ScrapyCommand):
             done, revived = send_all(state, webhook, clock, TRIES, resend)
             return {"site": state.name, **{n: getattr(done, n) for n in NUMBERS}, "again": revived}
 
-        results = []
-        for name in names:
-            try:
-                results.append(cli.with_writer(config, name, "alerts", clock(), work))
-            except StoreError as error:
-                codes.append(cli.report_error(error))
+        results = _written(config, names, clock(), work, codes)
         if opts.json:
             cli.print_json({"sites": results})
         for done in [] if opts.json else results:
             print(_done_words(done))
         codes += [cli.INCOMPLETE for done in results if done["waiting"] or done["died"]]
+        return cli.worst(codes)
+
+    def _drop(self, opts: argparse.Namespace) -> int:
+        config = cli.config_of(self.settings)
+        now = make_clock(config.clock_offset_secs)()
+        names, codes = _sites_with(config, opts.site, opts.drop, dead=False)
+
+        def work(state: SiteState, own: Config) -> dict[str, Any]:
+            outbox = Outbox(state.records)
+            dropped = outbox.drop(opts.drop)
+            outbox.commit()
+            return {"site": state.name, "dropped": dropped}
+
+        results = _written(config, names, now, work, codes)
+        if opts.json:
+            cli.print_json({"sites": results})
+        for done in [] if opts.json else results:
+            print(f"{done['site']}: {_batches(done['dropped'])} dropped")
         return cli.worst(codes)
 
     def _test(self, opts: argparse.Namespace) -> int:
@@ -150,6 +171,23 @@ def _sites_with(config: Config, site: str, name: str, *, dead: bool) -> tuple[li
     return [name for name in found if name], [code]
 
 
+def _written(
+    config: Config,
+    names: list[str],
+    now: float,
+    work: Callable[[SiteState, Config], dict[str, Any]],
+    codes: list[int],
+) -> list[dict[str, Any]]:
+    """Return what ``work`` gives as the writer of each site; add the codes of those that fail."""
+    results = []
+    for name in names:
+        try:
+            results.append(cli.with_writer(config, name, "alerts", now, work))
+        except StoreError as error:
+            codes.append(cli.report_error(error))
+    return results
+
+
 def _dated(sites: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the sites with the times of their letters as JSON has them."""
     times = ("created_at", "next_at", "dead_at")
@@ -181,8 +219,12 @@ def _lines(site: dict[str, Any], now: float) -> list[str]:
     return lines if site["letters"] else [f"{site['site']}: nothing waits"]
 
 
+def _batches(number: int) -> str:
+    return f"{number} batch{'' if number == 1 else 'es'}"
+
+
 def _done_words(done: dict[str, Any]) -> str:
-    parts = [f"{count(done['sent'], 'batch').replace('batchs', 'batches')} delivered"]
+    parts = [f"{_batches(done['sent'])} delivered"]
     parts += [f"{done['died']} given up"] if done["died"] else []
     parts += [f"{done['waiting']} still waiting"] if done["waiting"] else []
     why = f" ({done['problem']})" if done["problem"] else ""

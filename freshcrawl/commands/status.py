@@ -91,7 +91,8 @@ class Command(ScrapyCommand):
         if opts.json:
             cli.print_json({"sites": sites})
         elif sites or code == cli.OK:
-            print_status(sites, now, opts.pages or "")
+            has_webhook = bool(config.webhook_url)
+            print_status(sites, now, opts.pages or "", has_webhook=has_webhook)
             if not sites:
                 print(f"no site yet in {config.state_path()}: {FIRST_CRAWL}")
         return code
@@ -115,15 +116,17 @@ class Command(ScrapyCommand):
         return cli.worst(row["code"] for row in problems)
 
 
-def print_status(sites: list[dict[str, Any]], now: float, kind: str = "") -> None:
+def print_status(
+    sites: list[dict[str, Any]], now: float, kind: str = "", *, has_webhook: bool = True
+) -> None:
     """Print the status for reading, or the pages of a kind."""
     for site in sites:
         print(f"{site['site']}  {site['url']}")
-        for line in _pages(site, kind) if kind else _site(site, now):
+        for line in _pages(site, kind) if kind else _site(site, now, has_webhook=has_webhook):
             print(f"  {line}")
 
 
-def _site(site: dict[str, Any], now: float) -> list[str]:
+def _site(site: dict[str, Any], now: float, *, has_webhook: bool) -> list[str]:
     run = site["last_run"]
     if run is None:
         return [f"not crawled yet: scrapy crawl docs -a site={site['site']}"]
@@ -148,7 +151,8 @@ def _site(site: dict[str, Any], now: float) -> list[str]:
         if site["last_complete"]:
             seen = f"last complete run: {when(site['last_complete'], now)}"
         lines.append(seen)
-    lines += [f"{p.words}; {p.remedy}" for p in alert_problems(site["alerts"], site["site"])]
+    alerts = alert_problems(site["alerts"], site["site"], has_webhook=has_webhook)
+    lines += [f"{problem.words}; {problem.remedy}" for problem in alerts]
     return [*lines, *standing_lines(site, site["site"])]
 
 
