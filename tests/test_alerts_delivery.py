@@ -25,9 +25,11 @@ from freshcrawl.alerts import outbox as outbox_module
 from freshcrawl.alerts.delivering import MAX_WAIT_SECS, Delivered, Delivery
 from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.alerts.posting import retry_after
+from freshcrawl.alerts.telling import Alerts
 from freshcrawl.alerts.webhook import Webhook, webhook_of
 from freshcrawl.config import Config
 from freshcrawl.core.events import in_batches
+from freshcrawl.state import open_in_memory
 from freshcrawl.stores.memory import MemoryRecordStore
 from tests.support.receiver import SECRET, Receiver
 
@@ -226,11 +228,55 @@ def test_400_for_ever(receiver: Receiver) -> None:
 def test_410(receiver: Receiver) -> None:
     receiver.always = 410
     own = sender(receiver)
-    assert own.deliver(tries=9) == Delivered(died=1, waiting=2, problem="answered 410")
+    assert own.deliver(tries=9) == Delivered(
+        died=1, waiting=2, problem="answered 410", removed=True
+    )
     assert receiver.posts == 1
     receiver.always = None
     own.outbox.revive("all", own.now)
     assert own.deliver(forced=True).sent == 3
+
+
+def test_410_to_what_an_earlier_run_left_is_the_last_post_of_the_run(receiver: Receiver) -> None:
+    state = open_in_memory("docs")
+    own = sender(receiver, webhook_run_secs=5)
+    own.outbox = Outbox(state.records)
+    own.put("a", "b", "c")
+    alerts = Alerts(state, own.webhook, lambda: own.now, lambda key: None)
+    receiver.always = 410
+    alerts.deliver_rest()
+    alerts.deliver()
+    assert receiver.posts == 1
+    assert len(own.outbox.waiting()) == 2
+    receiver.always = None
+    Alerts(state, own.webhook, lambda: own.now, lambda key: None).deliver()
+    assert names(receiver) == ["b", "c"]
+
+
+def test_clock_that_was_ahead_keeps_nothing_back(receiver: Receiver) -> None:
+    own = sender(receiver)
+    own.outbox.drop("all")
+    own.now += 365 * 24 * HOUR
+    own.put("d")
+    receiver.always = 503
+    assert own.deliver(tries=1).waiting == 1
+    own.now -= 365 * 24 * HOUR
+    own.put("e")
+    receiver.always = None
+    assert own.deliver().sent == 2
+    assert names(receiver) == ["d", "e"]
+
+
+def test_age_of_what_was_put_in_by_a_clock_that_was_ahead(receiver: Receiver) -> None:
+    own = sender(receiver)
+    own.outbox.drop("all")
+    own.now += 365 * 24 * HOUR
+    own.put("d")
+    own.now -= 365 * 24 * HOUR
+    receiver.always = 503
+    assert own.deliver(tries=1).died == 0
+    own.now += 73 * HOUR
+    assert own.deliver(tries=1).died == 1
 
 
 def test_answer_without_an_end(receiver: Receiver) -> None:

@@ -49,6 +49,8 @@ class Delivered:
     """Batches that still wait."""
     problem: str = ""
     """Why the last attempt failed, if one did."""
+    removed: bool = False
+    """The receiver wants nothing any more."""
 
 
 def meaning(answer: Answer) -> Outcome:
@@ -109,14 +111,21 @@ class Delivery:
         """
         self._until = time.monotonic() + seconds
         for letter in self._outbox.waiting():
-            due = forced or letter.next_at <= self._clock()
-            if not due or not self._settle(letter, tries):
+            if not (forced or self._is_due(letter)) or not self._settle(letter, tries):
                 break
         if dropped := self._outbox.drop_old(self._clock()):
             self._outbox.commit()
             logger.warning("webhook: %d old dead letters were dropped", dropped)
         self._done.waiting = len(self._outbox.waiting())
         return self._done
+
+    def _is_due(self, letter: Letter) -> bool:
+        """Tell whether a batch is to be tried; a time that no back-off has set is not believed.
+
+        The clock was ahead then: everything would wait for it to come.
+        """
+        now = self._clock()
+        return letter.next_at <= now or letter.next_at > now + MAX_WAIT_SECS
 
     def _settle(self, letter: Letter, tries: float) -> bool:
         """Deliver one batch or give it up; False if it still waits, or no other is wanted."""
@@ -152,6 +161,7 @@ class Delivery:
     def _note(self, letter: Letter, answer: Answer, outcome: Outcome) -> None:
         """Note durably that an attempt failed, and whether it was the last one."""
         now = self._clock()
+        letter.created_at = min(letter.created_at, now)  # so that its age is one
         letter.attempts += 1
         letter.refused += outcome == Outcome.REFUSED
         letter.problem = self._done.problem = problem_of(answer)
@@ -163,6 +173,7 @@ class Delivery:
         ):
             letter.dead_at = now
             self._done.died += 1
+            self._done.removed = outcome == Outcome.REMOVED
         self._outbox.put(letter)
         self._outbox.commit()
 

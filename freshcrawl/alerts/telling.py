@@ -42,6 +42,7 @@ class Alerts:
     ) -> None:
         self._state, self._webhook, self._clock = state, webhook, clock
         self._stopped = threading.Event()
+        self._removed = False
         self._announcer = Announcer(state, webhook, page_of) if webhook else None
 
     @property
@@ -69,14 +70,20 @@ class Alerts:
             self._deliver(self._webhook, self._webhook.run_secs)
 
     def _deliver(self, webhook: Webhook, seconds: float, tries: float = float("inf")) -> None:
-        """Deliver, and say in one line what could not be done: it is no part of the run."""
+        """Deliver, and say in one line what could not be done: it is no part of the run.
+
+        Nothing is sent any more by a run whose receiver has said that it is not there.
+        """
         site = self._state.name
+        if self._removed:
+            return
         try:
             outbox = Outbox(self._state.records)
             done = self._delivery(outbox, webhook).deliver(seconds, tries=tries)
         except Exception as error:  # whatever it is, the run stands
             logger.warning("%s: events were not delivered: %s", site, in_one_line(error))
             return
+        self._removed = done.removed
         if told := words(done, webhook.place):
             logger.warning("%(site)s: %(told)s", {"site": site, "told": told})
 
