@@ -57,6 +57,10 @@ def count_absent(run: Run, *, whole: bool) -> None:
         record = run.ledger.pages[key]
         if _answered(run, record) and _sources_read(run, record):
             _count(run, record)
+    for key, entry in run.ledger.staged.items():
+        if entry.verdict == Verdict.ABSENT and run.ledger.pages[key].last_verdict in ANSWERED:
+            # It still waits to leave; meanwhile no newer text of it is taken.
+            run.ledger.set(key, last_verdict=str(Verdict.ABSENT))
 
 
 def _answered(run: Run, record: PageRecord) -> bool:

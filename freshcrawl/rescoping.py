@@ -2,7 +2,8 @@
 
 Scope, patterns, URL rules: the operator's word is evidence like any other, so pages that it leaves
 out leave the answers through the guards, and come back when the table lets them in again.
-Policies: what they decide on is asked for again, as only an answer says what becomes of a page.
+Policies: what they decide on is asked for again, as only an answer says what becomes of a page;
+what waits to leave for one that the table has no more, waits no more.
 """
 
 from __future__ import annotations
@@ -73,6 +74,20 @@ def rescope(run: Run) -> None:
             run.ledger.set(record.key, **_end(run, record, key))
             _prove(run, record, key)
     run.ledger.listings.rename(renamed)
+    _let_stay(run)
+
+
+def _let_stay(run: Run) -> None:
+    """Drop removals of unlisted pages that the policy of today would not make.
+
+    Their texts were not taken meanwhile, and are read again.
+    """
+    for key, entry in list(run.ledger.staged.items()):
+        if entry.verdict == Verdict.ABSENT:
+            found = evidence.absent(run.ledger.pages[key].missing_runs, run.policies)
+            if found.verdict is None:
+                run.ledger.unstage(key)
+                run.ledger.make_due(key)
 
 
 def apply_policies(run: Run, table: Mapping[str, Any] | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import discards
+from freshcrawl.core.pages import Verdict
 from freshcrawl.core.published import Staged
 from freshcrawl.core.same_work import same_work
 
@@ -56,7 +57,9 @@ class StagedWork:
             first, *later = [*before.held_runs, *again]
             entry.held_runs = [first, *later[-HELD_RUNS_KEPT:]]
         entry.run_id = run_id
-        self.forget_discard(entry.key)
+        record = self.pages.get(entry.key)
+        if record is not None and not discards.outlasts_work(record, entry):
+            self.forget_discard(entry.key)
         self.restage(entry)
 
     def restage(self, entry: Staged) -> None:
@@ -98,11 +101,14 @@ class StagedWork:
     def discard(self, key: str, now: float) -> None:
         """Drop staged work, and remember it durably (with the next commit), to not stage it again.
 
-        The validators of a text that nobody will see go with it.
+        The validators of a text that nobody will see go with it. A page that stays although
+        nothing lists it is due: its text was not taken while it was to leave.
         """
         entry = self.staged[key]
         self.unstage(key)
         self.set(key, discarded={**discards.remembered(entry), "at": now}, **NO_VALIDATORS)
+        if entry.verdict == Verdict.ABSENT:
+            self.set(key, next_due=0.0)
 
     def is_discarded(self, entry: Staged) -> bool:
         """Tell whether a person has discarded the same finding of a page."""

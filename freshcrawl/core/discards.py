@@ -47,6 +47,12 @@ def outlasts_text(record: PageRecord, canonical: str) -> bool:
     return kept.cause == Cause.UNLISTED or kept.alias_of == canonical
 
 
+def outlasts_work(record: PageRecord, entry: Staged) -> bool:
+    """Tell whether a discard stands although something else was found: no text lists its page."""
+    kept = finding_of(record)
+    return kept is not None and kept.cause == Cause.UNLISTED and entry.status == Status.LIVE
+
+
 def words(discarded: Mapping[str, Any]) -> str:
     """Return in words what a person discarded, "" for nothing."""
     if not discarded:
