@@ -1,7 +1,8 @@
 """Absence: what a run proves of pages that nothing lists any more.
 
-A page counts as absent when every source that listed it last was read in this run. That is
-known at the run's end only: until then a sitemap may come that lists it.
+A page counts as absent when every source that listed it last was read in this run, and all that
+may list it now were read since it was found unlisted (``elsewhere.py``). That is known at the
+run's end only: until then a sitemap may come that lists it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from freshcrawl.core.evidence import UNLISTED
 from freshcrawl.core.listings import POINTERS
 from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.proofs import Proof, over
+from freshcrawl.elsewhere import found_at, hubs_to_ask, unheard
 from freshcrawl.outcomes import ANSWERED
 from freshcrawl.staging import leaving
 
@@ -23,18 +25,36 @@ if TYPE_CHECKING:
 
 
 def to_confirm(run: Run) -> list[str]:
-    """Return the live pages that are absent and need a fetch to confirm it, sorted."""
-    reached = run.ledger.listings.reached()
-    run.ledger.note_unlisted()
-    return sorted(
-        key
-        for key, record in run.ledger.pages.items()
-        if key not in run.handled
-        and key not in reached
-        and record.status == Status.LIVE
+    """Return the live pages that are absent and need a fetch to confirm it, sorted.
+
+    Before them come pages that may list them now: these have to be asked first.
+    """
+    absent = [r for r in _unlisted(run) if r.status == Status.LIVE]
+    silence = unheard(run)
+    waiting = [record for record in absent if silence.may_list(found_at(run, record))]
+    # What is dead is known as soon as it is asked; else they are looked at when that counts.
+    later = {r.key for r in waiting if r.last_attempt >= found_at(run, r)}
+    to_count = (
+        record.key
+        for record in absent
+        if record.key not in run.handled
+        and record.key not in later
         and record.missing_runs < run.config.missing_runs
         and _sources_read(run, record)
     )
+    return [*hubs_to_ask(run, waiting), *sorted(to_count)]
+
+
+def _unlisted(run: Run) -> list[PageRecord]:
+    """Return the records of pages that nothing leads to; note since when."""
+    reached = run.ledger.listings.reached()
+    run.ledger.note_unlisted()
+    found = [record for key, record in run.ledger.pages.items() if key not in reached]
+    for record in found:
+        asked = record.status == Status.LIVE or record.key in run.handled
+        if asked and not record.unlisted_since:
+            run.ledger.set(record.key, unlisted_since=run.report.started_at)
+    return found
 
 
 def count_absent(run: Run, *, whole: bool) -> None:
@@ -44,18 +64,19 @@ def count_absent(run: Run, *, whole: bool) -> None:
     counts are runs in a row. A run that was not ``whole`` counts for nothing.
     """
     reached = run.ledger.listings.reached()
-    run.ledger.note_unlisted()
+    unlisted = {record.key: record for record in _unlisted(run)}
     for key, record in run.ledger.pages.items():
-        if key in reached and (record.missing_runs or record.unlisted_by):
+        if key in reached and (record.missing_runs or record.unlisted_by or record.unlisted_since):
             if record.reason.startswith(UNLISTED):
                 run.ledger.set(key, reason="", cause="")
-            run.ledger.set(
-                key, missing_runs=0, unlisted_by=[], **over(record, run.now, listed=True)
-            )
+            begun = {"missing_runs": 0, "unlisted_by": [], "unlisted_since": 0.0}
+            run.ledger.set(key, **begun, **over(record, run.now, listed=True))
             _stay(run, key)
-    for key in sorted(run.handled - reached) if whole else ():
-        record = run.ledger.pages[key]
-        if _answered(run, record) and _sources_read(run, record):
+    silence = unheard(run)
+    for key in sorted(run.handled & unlisted.keys()) if whole else ():
+        record = unlisted[key]
+        waits = silence.may_list(found_at(run, record))
+        if _answered(run, record) and _sources_read(run, record) and not waits:
             _count(run, record)
     for key, entry in run.ledger.staged.items():
         if entry.verdict == Verdict.ABSENT and run.ledger.pages[key].last_verdict in ANSWERED:

@@ -105,10 +105,12 @@ class Discovery:
             url = normalize_url(url)  # without a password that the site wrote into it
         if url in self._asked or len(self._asked) >= MAX_SITEMAPS or depth > MAX_DEPTH:
             if url not in self._asked:
+                self._run.ledger.listings.failed.add(f"sitemap:{url}")
                 self._run.report.incomplete(f"too many or too deeply nested sitemaps at {url}")
             return
         self._asked.add(url)
         if is_private(url) and not same_host(url, self._run.site.url):
+            self._run.ledger.listings.failed.add(f"sitemap:{url}")
             self._run.report.incomplete(f"sitemap {url} is at a private address: not asked for")
             return
         self._open += 1
@@ -164,9 +166,9 @@ class Discovery:
         if not sitemap.entries and self._listed_before(url):
             self._fail(url, "lists nothing any more")
             return []
-        self._read += 1
         kind = "sitemap_root" if depth == 0 else "sitemap"
         if sitemap.kind == "index":
+            self._read += 1
             children = [entry.url for entry in sitemap.entries]
             self._note(url, kind, [f"sitemap:{child}" for child in children], sitemap.complete)
             return [r for child in children for r in self._sitemap(child, depth + 1, known=True)]
@@ -177,6 +179,12 @@ class Discovery:
             if key is not None:
                 keys.append(key)
         self._outside += len(sitemap.entries) - len(keys)
+        if sitemap.entries and not keys and self._lost_all(url):
+            self._fail(url, f"none of the {len(sitemap.entries)} pages that it lists is the site's")
+            return []
+        self._read += 1
+        if sitemap.complete:
+            self._run.ledger.listings.answered(f"sitemap:{url}")
         # A feed names the newest pages only.
         self._note(url, kind, keys, sitemap.complete and sitemap.kind != "feed")
         for key in dict.fromkeys(keys):
@@ -188,6 +196,17 @@ class Discovery:
     def _listed_before(self, url: str) -> bool:
         source = self._run.ledger.listings.sources.get(f"sitemap:{url}")
         return source is not None and bool(source.keys)
+
+    def _lost_all(self, url: str) -> bool:
+        """Tell whether a sitemap listed pages that are the site's still: a wrong base URL.
+
+        After a long time it is believed: then it has become another site's.
+        """
+        ledger, source_id = self._run.ledger, f"sitemap:{url}"
+        source = ledger.listings.sources.get(source_id)
+        if source is None or ledger.listings.is_given_up(source_id, self._run.now):
+            return False
+        return any(key in ledger.pages and not ledger.pages[key].left_out for key in source.keys)
 
     def _note(self, url: str, kind: str, keys: list[str], whole: bool) -> None:
         if whole:

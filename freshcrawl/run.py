@@ -102,6 +102,8 @@ class Run:
         """What records said that this run's changed texts have replaced, by key."""
         self.listed_before: dict[str, dict[str, Source | None]] = {}
         """What those pages listed before (``Listings.of_page``), by key."""
+        self.hubs: set[str] = set()
+        """Pages with links that are asked for whether they list pages that nothing else does."""
         self.witnesses: set[str] = set()
         """Pages that were asked for only to see whether they say what changed ones do."""
         self._embedder: Embedder | None = None

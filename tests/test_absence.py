@@ -111,15 +111,20 @@ def test_a_page_that_does_not_answer_does_not_count(bench: Bench, verdict: str) 
     assert after(run).missing_runs == 0
 
 
-def test_only_the_source_that_listed_a_page_must_be_read(bench: Bench) -> None:
-    """A sitemap that fails takes no part in what it never listed."""
-    after(absent_run(bench))
-    bench.clock.time += DAY
-    run = bench.run()
-    run.report.incomplete("sitemap two: HTTP 500")
-    read(run, ONE, others("p1"))
-    answers(run, ABSENT)
-    assert after(run).missing_runs == 2
+@pytest.mark.parametrize("since", [0, 1])
+def test_a_source_that_fails_may_list_a_page_unless_it_was_read_since(
+    bench: Bench, since: int
+) -> None:
+    """A sitemap that was read when the page was off its own takes no part in what follows."""
+    counts = []
+    for number in range(2):
+        run = absent_run(bench)
+        if number < since:
+            read(run, TWO, ())
+        else:
+            run.ledger.listings.unread(TWO)
+        counts.append(after(run).missing_runs)
+    assert counts == ([1, 2] if since else [0, 0])
 
 
 def test_a_run_that_could_not_read_the_source_does_not_count(bench: Bench) -> None:

@@ -56,7 +56,7 @@ LAYERS = (
     ("approving", "compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
-    ("homes", "outcomes", "run_publishing", "seeds", "witnesses"),
+    ("elsewhere", "homes", "outcomes", "run_publishing", "seeds", "witnesses"),
     ("absence", "collapsing", "holding"),
     ("tally",),
     ("sitewide",),

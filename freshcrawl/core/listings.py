@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 POINTERS = ("page", "target")
 """Kinds of source that are pages: what one links to, and what its redirect or canonical names."""
 
+PATIENCE = 30 * 86_400.0
+"""Seconds for which what a list that fails may have come to list is waited for."""
+PATIENT_RUNS = 3
+"""Runs in a row that must have failed to read it by then."""
+
 
 @dataclass(slots=True)
 class Source(JsonRecord):
@@ -45,6 +50,8 @@ class Listings:
         self._count: Counter[str] = Counter()
         self._left: dict[str, set[str]] = {}
         self._reached: set[str] | None = None
+        self.failed: set[str] = set()
+        """Ids of sources that this run could not read, those that are not known too."""
         self.changed: set[str] = set()
         """Ids of sources whose keys differ from what was given at the start."""
         for source in sources:
@@ -54,7 +61,8 @@ class Listings:
     def read(self, source_id: str, kind: str, keys: Iterable[str], now: float) -> set[str]:
         """Replace the listing of a source that was read whole; return the keys that left it."""
         source = self._source(source_id, kind)
-        source.read_at, source.kind, source.unread_runs = now, kind, 0
+        source.read_at, source.kind = now, kind
+        self.answered(source_id)
         fresh = list(dict.fromkeys(keys))
         if fresh == source.keys:
             return set()
@@ -72,11 +80,25 @@ class Listings:
     def unread(self, source_id: str) -> int:
         """Count a run that could not read a source; return how many did so in a row, 0 if new."""
         source = self.sources.get(source_id)
+        self.failed.add(source_id)
         if source is None:
             return 0
         source.unread_runs += 1
         self.changed.add(source_id)
         return source.unread_runs
+
+    def answered(self, source_id: str) -> None:
+        """Note that a source could be read, be it that it never lists all of its pages."""
+        source = self.sources.get(source_id)
+        self.failed.discard(source_id)
+        if source is not None and source.unread_runs:
+            source.unread_runs = 0
+            self.changed.add(source_id)
+
+    def is_given_up(self, source_id: str, now: float) -> bool:
+        """Tell whether a source could not be read for so long that nobody waits for it."""
+        source = self.sources[source_id]
+        return source.unread_runs >= PATIENT_RUNS and now - source.read_at >= PATIENCE
 
     def drop(self, source_id: str) -> set[str]:
         """Forget a source that exists no more; return the keys that it listed."""

@@ -124,6 +124,8 @@ class PageRecord(JsonRecord):
     """Runs in a row that found the page unlisted and still answering."""
     unlisted_by: list[str] = field(default_factory=list)
     """Ids of the sources that listed the page last, once they list it no more."""
+    unlisted_since: float = 0.0
+    """Start of the run that found first that nothing leads to it; 0 if something does."""
     etag: str = ""
     last_modified: str = ""
     validator_url: str = ""
