@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.trust import gist_digest
+from freshcrawl.entering import began, groups, refused_texts, said
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import LINKS_UNREAD
-from freshcrawl.witnesses import is_other_text, stood
+from freshcrawl.witnesses import is_other_text, stood, stood_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +40,14 @@ def reject_collapsing(run: Run) -> None:
         alike = {e.digest for e in entries}
         if len(entries) > LONE_MOVES and len(alike) > 1 and _differed(run, entries):
             for entry in entries:
-                _reject(run, entry, f"nearly the same text as {len(entries) - 1} other pages")
+                _reject(
+                    run,
+                    entry,
+                    f"nearly the same text as {len(entries) - 1} other pages all at once",
+                )
     _reject_few(run)
     _reject_refused(run)
+    _reject_entering(run)
 
 
 def _reject_equal(run: Run, changed: list[Staged]) -> None:
@@ -59,7 +65,9 @@ def _reject_equal(run: Run, changed: list[Staged]) -> None:
     for entry in changed:
         become_one = same[entry.digest] > LONE_MOVES and len(before[entry.digest]) > 1
         if become_one and ledger.is_live(entry.key):
-            _reject(run, entry, f"the same text as {same[entry.digest] - 1} other pages")
+            _reject(
+                run, entry, f"the same text as {same[entry.digest] - 1} other pages all at once"
+            )
 
 
 def _differed(run: Run, entries: Iterable[Staged]) -> bool:
@@ -86,7 +94,7 @@ def _reject_few(run: Run) -> None:
     groups: dict[str, list[Staged]] = {}
     for entry in run.ledger.staged.values():
         if is_other_text(run, entry):
-            groups.setdefault(entry.essence or entry.digest, []).append(entry)
+            groups.setdefault(said(entry), []).append(entry)
     others = stood(run)
     for entries in groups.values():
         keys = {entry.key for entry in entries}
@@ -102,13 +110,34 @@ def _reject_refused(run: Run) -> None:
     """Reject a text that was refused of another page, in this run or since that last answered."""
     refused = {r.refused: r.key for r in run.ledger.pages.values() if r.refused and r.failures}
     for entry in list(run.ledger.staged.values()):
-        key = refused.get(entry.essence or entry.digest)
+        key = refused.get(said(entry))
         if key is not None and key != entry.key and is_other_text(run, entry):
             _reject(run, entry, f"the text that was refused of {key}")
 
 
+def _reject_entering(run: Run) -> None:
+    """Keep pages out, new ones and such as had left, whose text stands in front of others.
+
+    It was refused of one in the answers, one that was asked for comparison has it, or several
+    came with it and none in the answers has said since that the site is itself.
+    """
+    refused, last = refused_texts(run), max(stood_at(run), default=0.0)
+    other = {
+        said(e) for k in run.witnesses if (e := run.ledger.staged.get(k)) and is_other_text(run, e)
+    }
+    for text, entries in groups(run).items():
+        alone = len(entries) > 1 and began(run, entries) > last
+        for entry in entries:
+            if key := refused.get(text) or refused.get(entry.digest):
+                _reject(run, entry, f"the text that was refused of {key}")
+            elif text in other:
+                _reject(run, entry, "the text that other pages of the site now have")
+            elif alone:
+                _reject(run, entry, f"one text for {len(entries)} pages that are to come in")
+
+
 def _reject(run: Run, entry: Staged, reason: str) -> None:
-    refuse(run, entry, f"{reason} all at once", ONE_TEXT)
+    refuse(run, entry, reason, ONE_TEXT)
 
 
 def refuse(run: Run, entry: Staged, reason: str, kind: str) -> None:
@@ -126,7 +155,7 @@ def refuse(run: Run, entry: Staged, reason: str, kind: str) -> None:
     ledger.set(
         key,
         reason=reason,
-        refused=entry.essence or entry.digest,
+        refused=said(entry) if ledger.is_live(key) else record.refused,
         last_verdict=str(Verdict.REJECTED),
         failures=record.failures + 1,
         failing_since=record.failing_since or run.report.started_at,

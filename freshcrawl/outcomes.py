@@ -14,7 +14,6 @@ from freshcrawl.core.discards import outlasts_text
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
-from freshcrawl.run import BELIEVED_LATER
 
 if TYPE_CHECKING:
     from freshcrawl.core.evidence import Finding
@@ -173,7 +172,7 @@ def _list(run: Run, item: PageItem, verdict: str) -> None:
             run.report.incomplete(LINKS_UNREAD)
         return
     read = item.outcome == Outcome.FETCHED
-    if verdict in BELIEVED_LATER and run.ledger.is_live(item.key):
+    if run.believes_later(verdict):
         run.listed_before[item.key] = run.ledger.listings.of_page(item.key)
     urls = [item.target] if item.outcome == Outcome.REDIRECT else []
     # What a live page lists stands until its removal is published: a guard may hold that.

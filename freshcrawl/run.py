@@ -99,7 +99,7 @@ class Run:
         self.rejections: dict[str, str] = {}
         """What the bodies were that this run rejected, by key."""
         self.before_change: dict[str, dict[str, Any]] = {}
-        """What records said that this run's changed texts have replaced, by key."""
+        """What records said that this run's new and changed texts have replaced, by key."""
         self.listed_before: dict[str, dict[str, Source | None]] = {}
         """What those pages listed before (``Listings.of_page``), by key."""
         self.hubs: set[str] = set()
@@ -197,6 +197,10 @@ class Run:
 
     # -- outcomes ----------------------------------------------------------
 
+    def believes_later(self, verdict: str) -> bool:
+        """Tell whether the run's end may find that what a verdict is of was no page."""
+        return verdict in BELIEVED_LATER or (verdict == Verdict.NEW and bool(self.was_live))
+
     def checked(
         self, key: str, verdict: str, *, count_as: str | None = None, **changes: Any
     ) -> PageRecord:
@@ -219,7 +223,7 @@ class Run:
             **changes,
         }
         since = now - record.last_checked
-        if verdict in BELIEVED_LATER:
+        if self.believes_later(verdict):
             self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
         reschedule(record, verdict, now, self.schedule, since=since)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import run_in_thread
 
 from freshcrawl.core.boilerplate import BODY
+from freshcrawl.entering import doubtful
 from freshcrawl.failures import log_failure
 from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.seams import Seam, reached
@@ -40,8 +41,14 @@ class RunPublishing:
         """Start to publish new pages of a growing site, unless that is under way."""
         keys = self._new_pages()
         growth = self._run.config.publish_growth_ratio * self._run.ledger.live_count()
-        if len(keys) >= max(MIN_PUBLISH_PAGES, growth):
-            self._task = asyncio.ensure_future(self._publish_between(keys))
+        enough = max(MIN_PUBLISH_PAGES, growth)
+        if len(keys) < enough:
+            return
+        believed = sorted(set(keys) - doubtful(self._run))
+        if len(believed) >= enough:
+            self._task = asyncio.ensure_future(self._publish_between(believed))
+        else:  # as many wait for the run's end
+            self._between = 2 * len(believed) >= len(keys)
 
     def _new_pages(self) -> list[str]:
         """Return the pages that may be published before the tally.

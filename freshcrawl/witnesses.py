@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
 from freshcrawl.core.simhash import hamming
+from freshcrawl.entering import groups
 
 if TYPE_CHECKING:
     from freshcrawl.core.published import Staged
@@ -58,12 +59,21 @@ def stood(run: Run) -> set[str]:
     return found
 
 
+def stood_at(run: Run) -> list[float]:
+    """Return when each of those answered, the last first (epoch seconds)."""
+    return sorted((run.ledger.pages[key].last_attempt for key in stood(run)), reverse=True)
+
+
 def to_ask(run: Run) -> list[str]:
     """Return the pages to ask, once a run: near to what changed, and whatever their due time."""
+    if run.witnesses:
+        return []
     # What an earlier run found waits to be published; it was judged then.
     found = (e for e in run.ledger.staged.values() if e.run_id == run.report.run_id and not e.held)
     changed = [e.key for e in found if is_other_text(run, e) or leaves(run, e)]
-    if run.witnesses or not changed or len(stood(run)) >= WITNESSES:
+    times = stood_at(run)
+    changed = changed if changed and len(times) < WITNESSES else _entering(run, times)
+    if not changed:
         return []
     near = min(changed)
     fit = [
@@ -74,6 +84,21 @@ def to_ask(run: Run) -> list[str]:
     fit.sort(key=lambda key: (-_common(key, near), _draw(run, key)))
     run.witnesses.update(fit[:WITNESSES])
     return sorted(run.witnesses)
+
+
+def _entering(run: Run, times: list[float]) -> list[str]:
+    """Return pages that are to enter the answers while nothing says that the site is itself.
+
+    ``times`` are those of ``stood_at``. For several pages with one text, only what was said after
+    the first of them was read counts.
+    """
+    found = []
+    for entries in groups(run).values():
+        here = [entry for entry in entries if entry.run_id == run.report.run_id]
+        since = min((entry.changed_at for entry in here), default=0.0) if len(here) > 1 else 0.0
+        if here and sum(at >= since for at in times) < WITNESSES:
+            found += [entry.key for entry in here]
+    return found
 
 
 def _common(one: str, other: str) -> int:

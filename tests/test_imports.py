@@ -56,6 +56,7 @@ LAYERS = (
     ("approving", "compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
+    ("entering",),
     ("elsewhere", "homes", "outcomes", "run_publishing", "seeds", "witnesses"),
     ("absence", "collapsing", "holding"),
     ("tally",),

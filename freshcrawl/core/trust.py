@@ -158,6 +158,7 @@ class Short:
     digest: str
     simhash: int
     at: float
+    essence: str = ""
 
     def doubt(self, before: Mapping[str, Any], apart: float) -> dict[str, Any]:
         """Return what to remember of it; ``believed`` in it once it counts as the page's text.
@@ -169,7 +170,13 @@ class Short:
         """
         if before.get("believed"):
             return dict(before)
-        now = {"digest": self.digest, "simhash": self.simhash, "at": self.at, "checks": 1}
+        now: dict[str, Any] = {
+            "digest": self.digest,
+            "simhash": self.simhash,
+            "at": self.at,
+            "checks": 1,
+        }
+        now |= {"essence": self.essence} if self.essence else {}
         if not before:
             return now
         later = self.at - before["at"] >= apart

@@ -123,7 +123,8 @@ class RejectPipeline(RunComponent):
         was, now = before.length, word_count(document.bare_markdown)
         if record.recipe not in {"", self.run.recipe} or not shrank(was, now):
             return
-        short = Short(item.digest, item.simhash, self.run.report.started_at)
+        began = self.run.report.started_at
+        short = Short(item.digest, item.simhash, began, item.essence)
         doubt = short.doubt(record.doubt, self.run.schedule.confirm)
         if not doubt.get("believed"):
             again = "believed if a later check finds the same text"
