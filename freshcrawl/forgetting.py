@@ -50,6 +50,8 @@ class Forgetting:
     """Keys of the pages that it means and that were forgotten before."""
     copies: list[str] = field(default_factory=list)
     """URLs of other pages, which stay, that have the same text or had it in a kept version."""
+    live: int = 0
+    """Pages of the site that are in the answers."""
     dry_run: bool = False
     generation: int = 0
     """The current generation."""
@@ -70,6 +72,7 @@ def look(state: SiteState, target: str) -> Forgetting:
     with closing(state.corpus.snapshot()) as snapshot:
         found.generation = snapshot.generation
         texts = list(snapshot.texts())
+        found.live = sum(page.status == Status.LIVE for page in snapshot.pages())
     urls = _urls(state, texts)
     meant = _by_url(state, target, urls, marks) if is_url(target) else _by_pattern(target, urls)
     found.copies = _copies(texts, meant.keys())

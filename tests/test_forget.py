@@ -468,7 +468,7 @@ def test_one_target_is_to_be_given(args: list[str]) -> None:
 
 def options(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(
-        **{"site": "", "json": False, "dry_run": False, "undo": False, **given}
+        **{"site": "", "json": False, "dry_run": False, "undo": False, "all": False, **given}
     )
 
 
@@ -493,6 +493,20 @@ def test_the_command_says_what_it_did(site: QuickSite, capsys: pytest.CaptureFix
     )
     assert run(site, "/old/", undo=True) == cli.ERROR
     assert "nothing was forgotten by '/old/'; by: none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pattern", [".", "/*", "/(old/c|a|b)"])
+def test_pattern_that_means_most_pages_needs_an_option(
+    site: QuickSite, capsys: pytest.CaptureFixture[str], pattern: str
+) -> None:
+    number = 3 if "old" in pattern else len(PATHS)
+    assert run(site, pattern, dry_run=True) == cli.OK
+    assert f"docs: {number} pages would be forgotten" in capsys.readouterr().out
+    with pytest.raises(UsageError, match=f"found in {number} of 5 pages that are .* add --all$"):
+        run(site, pattern)
+    assert site.urls() == set(PATHS)
+    assert run(site, pattern, all=True) == cli.OK
+    assert len(site.urls()) == len(PATHS) - number
 
 
 def test_of_several_sites_one_is_to_be_named(site: QuickSite) -> None:

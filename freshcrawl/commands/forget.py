@@ -10,7 +10,9 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
+from freshcrawl.config import ConfigError
 from freshcrawl.core.forgetting import is_url, undo_command
+from freshcrawl.core.pages import Status
 from freshcrawl.core.words import count
 from freshcrawl.forgetting import Forgetting, forget, let_in, look
 from freshcrawl.state import open_for_reading
@@ -44,6 +46,9 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="list the pages, and change nothing"
         )
+        parser.add_argument(
+            "--all", action="store_true", help="also if that is more than half of the site's pages"
+        )
         parser.add_argument("--undo", action="store_true", help="let forgotten pages in again")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -61,7 +66,11 @@ class Command(ScrapyCommand):
         def work(state: SiteState, own: Config) -> Forgetting:
             if opts.undo:
                 return let_in(state, target, now, dry_run=opts.dry_run)
-            return look(state, target) if opts.dry_run else forget(state, own, target, now)
+            if opts.dry_run:
+                return look(state, target)
+            if not opts.all:
+                refuse_most(look(state, target))
+            return forget(state, own, target, now)
 
         if opts.dry_run:
             state = open_for_reading(config, name)
@@ -76,6 +85,21 @@ class Command(ScrapyCommand):
         else:
             print("\n".join(_undone(done) if opts.undo else _lines(done)))
         return cli.INCOMPLETE if done.logs_in_use or done.without_room else cli.OK
+
+
+def refuse_most(meant: Forgetting) -> None:
+    """Refuse a pattern by which several pages would go, and most of those in the answers.
+
+    Raises:
+        ConfigError: the message says how many, and how it is done all the same.
+    """
+    number = sum(page["status"] == Status.LIVE for page in meant.pages)
+    if not is_url(meant.target) and number > 1 and 2 * number > meant.live:
+        raise ConfigError(
+            f"{meant.site}: the regular expression {meant.target!r} is found in {number} of "
+            f"{meant.live} pages that are in the answers: nothing was changed; to forget them all "
+            "the same, add --all"
+        )
 
 
 def _lines(done: Forgetting) -> list[str]:
