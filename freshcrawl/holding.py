@@ -12,9 +12,10 @@ from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Cause, Status
 from freshcrawl.homes import home_keys
 from freshcrawl.policies import guard_policy
+from freshcrawl.witnesses import is_dead, none_stood
 
 if TYPE_CHECKING:
-    from freshcrawl.core.guards import Held, Unwell
+    from freshcrawl.core.guards import AllDead, Held, Unwell
     from freshcrawl.core.pages import PageRecord
     from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
@@ -34,7 +35,7 @@ class Judgement:
     """Guards that hold, by class."""
     persons: dict[str, str]
     """By key, why a person must decide."""
-    unwell: Unwell | None
+    unwell: Unwell | AllDead | None
     """Why this run takes nothing away."""
 
     def holds(self, run: Run, key: str) -> bool:
@@ -60,7 +61,7 @@ def judge(run: Run) -> Judgement:
     shrunk = {entry.key for entry in removals if _lost_its_list(run, entry)}
     lost = shrunk if shrunk and _lost_many(run) else ()
     persons = guards.persons(removals, tripped.get(REMOVALS), shrunk, lost)
-    return Judgement(classes, tripped, persons, unwell(run))
+    return Judgement(classes, tripped, persons, unwell(run) or _all_dead(run, removals))
 
 
 def classes_of(run: Run) -> dict[str, str]:
@@ -85,6 +86,13 @@ def unwell(run: Run) -> Unwell | None:
     counting = [r for r in asked if not (_is_broken(r, since) or was_forbidden(r))]
     failed = sum(bool(record.failures) for record in counting)
     return guards.unwell(failed, len(counting), guard_policy(run.config))
+
+
+def _all_dead(run: Run, removals: list[Staged]) -> AllDead | None:
+    """Return what says that the site is not well: nothing but dead pages answered."""
+    found_now = (e for e in removals if e.run_id == run.report.run_id)
+    dead = sum(is_dead(run, entry) for entry in found_now)
+    return guards.AllDead(dead) if dead and none_stood(run) else None
 
 
 def _is_broken(record: PageRecord, now: float) -> bool:

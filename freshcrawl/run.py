@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
     from freshcrawl.stores.base import Embedder
 
-BELIEVED_LATER = frozenset({Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED})
+BELIEVED_LATER = frozenset({Verdict.CHANGED, Verdict.MOVED, Verdict.EXCLUDED, Verdict.GONE})
 """Verdicts that the end of a run may find to be of all pages at once, and so of none."""
 TAKEN_BACK = ("last_checked", "canonical", "shown_digest", "difference", "cause", "proofs")
 """Fields that a body sets; they stand as before if it turns out to be no content."""

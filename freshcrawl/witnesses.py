@@ -1,9 +1,9 @@
 """Pages that are asked to see whether what befell others befell all of the site.
 
 A page whose text is another one altogether was written anew, or something stands in front of
-it; one that is marked noindex or redirects is to leave, or the whole site was set up wrong.
-Where few pages of a run answer, those alone cannot tell; two that are not due can, for the
-price of a 304 each if all is well.
+it; one that is marked noindex, redirects or answers 404 is to leave, or the whole site was set
+up wrong. Where few pages of a run answer, those alone cannot tell; two that are not due can, for
+the price of a 304 each if all is well.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
 from freshcrawl.core.simhash import hamming
 from freshcrawl.entering import groups
+from freshcrawl.homes import home_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
 
@@ -24,6 +27,7 @@ OTHER_BITS = 14
 """Simhash bits in which texts differ that have next to nothing in common; half of 64 by chance."""
 COMMON = REDIRECTED | {Cause.NOINDEX, Cause.ROBOTS}
 """Causes by which one mistake of a site takes many pages away."""
+DEAD_ANSWERS = frozenset({Cause.NOT_FOUND, Cause.GONE})
 ITSELF = frozenset({Verdict.UNCHANGED, Verdict.COSMETIC, Verdict.LINKS_ONLY})
 
 
@@ -40,8 +44,30 @@ def is_other_text(run: Run, entry: Staged) -> bool:
 
 def leaves(run: Run, entry: Staged) -> bool:
     """Tell whether staged work takes a live page away for what may be a mistake of the site."""
-    leaving = entry.status != Status.LIVE and entry.cause in COMMON
-    return leaving and run.ledger.is_live(entry.key)
+    leaving = entry.status != Status.LIVE and run.ledger.is_live(entry.key)
+    return leaving and (entry.cause in COMMON or is_dead(run, entry))
+
+
+def is_dead(run: Run, entry: Staged) -> bool:
+    """Tell whether staged work is that of a live page which is dead although it is listed.
+
+    What is not listed any more either is said by two: the page and who listed it.
+    """
+    dead = entry.status != Status.LIVE and entry.cause in DEAD_ANSWERS
+    return dead and run.ledger.is_live(entry.key) and entry.key in run.ledger.listings.reached()
+
+
+def none_stood(run: Run) -> bool:
+    """Tell whether no page of this run answered as itself, those asked for comparison neither.
+
+    The home page does not count: it may be all that is left of a site.
+    """
+    pages, staged = run.ledger.pages, run.ledger.staged
+    silent = any(
+        pages[key].failures or (key in staged and leaves(run, staged[key]))
+        for key in run.witnesses & run.handled
+    )
+    return silent and not stood(run) - home_keys(run)
 
 
 def stood(run: Run) -> set[str]:
@@ -65,23 +91,26 @@ def stood_at(run: Run) -> list[float]:
 
 
 def to_ask(run: Run) -> list[str]:
-    """Return the pages to ask, once a run: near to what changed, and whatever their due time."""
+    """Return the pages to ask, once a run, whatever their due time: near to what changed.
+
+    For pages that are dead, it is those that have least in common with them: a part of a site
+    may well be gone, and all of it hardly.
+    """
     if run.witnesses:
         return []
-    # What an earlier run found waits to be published; it was judged then.
-    found = (e for e in run.ledger.staged.values() if e.run_id == run.report.run_id and not e.held)
-    changed = [e.key for e in found if is_other_text(run, e) or leaves(run, e)]
+    changed = {entry.key: is_dead(run, entry) for entry in _in_question(run)}
     times = stood_at(run)
-    changed = changed if changed and len(times) < WITNESSES else _entering(run, times)
+    if not changed or len(times) >= WITNESSES:
+        changed = dict.fromkeys(_entering(run, times), False)
     if not changed:
         return []
-    near = min(changed)
-    fit = [
-        key
-        for key in run.ledger.live_keys()
-        if key not in run.handled and not run.ledger.pages[key].left_out
-    ]
-    fit.sort(key=lambda key: (-_common(key, near), _draw(run, key)))
+    pages, far = run.ledger.pages, all(changed.values())
+    near = min(key for key, dead in changed.items() if dead == far)
+    fit = [k for k in run.ledger.live_keys() if k not in run.handled and not pages[k].left_out]
+    sign = 1 if far else -1
+    fit.sort(
+        key=lambda k: (pages[k].failures > 0, sign * _common(k, near), _draw(run, k)),
+    )
     run.witnesses.update(fit[:WITNESSES])
     return sorted(run.witnesses)
 
@@ -99,6 +128,20 @@ def _entering(run: Run, times: list[float]) -> list[str]:
         if here and sum(at >= since for at in times) < WITNESSES:
             found += [entry.key for entry in here]
     return found
+
+
+def _in_question(run: Run) -> Iterator[Staged]:
+    """Yield what the run found itself of the kind that witnesses are asked about.
+
+    What a guard holds was judged when it was found. But where pages are dead, each run that is
+    to confirm that must find the site alive.
+    """
+    for entry in run.ledger.staged.values():
+        if entry.run_id != run.report.run_id or entry.person:
+            continue
+        asks = is_other_text(run, entry) or leaves(run, entry)
+        if asks and (is_dead(run, entry) or not entry.held):
+            yield entry
 
 
 def _common(one: str, other: str) -> int:

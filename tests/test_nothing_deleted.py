@@ -39,6 +39,8 @@ DRIPS = {
     "all redirected home 301": True,
     "noindex by meta": True,
     "robots disallow, hidden": False,
+    "404 of pages": False,
+    "410 of all but the home page": True,
 }
 """Whether they are tried by links."""
 

@@ -77,10 +77,66 @@ def test_nobody_is_asked_where_pages_answer_as_themselves(bench: Bench) -> None:
     assert to_ask(run) == []
 
 
-def test_nobody_is_asked_because_of_an_edit_or_a_page_that_is_gone(bench: Bench) -> None:
+def test_nobody_is_asked_because_of_an_edit_or_a_page_that_is_dead_and_unlisted(
+    bench: Bench,
+) -> None:
     run = bench.run()
     answer(run, text("guide/a", digest="edited"), leaves("p1", Cause.NOT_FOUND))
     assert to_ask(run) == []
+
+
+@pytest.mark.parametrize("cause", [Cause.NOT_FOUND, Cause.GONE])
+def test_two_pages_far_from_one_that_is_dead_although_it_is_listed_are_asked(
+    bench: Bench, cause: str
+) -> None:
+    run = listing(bench)
+    answer(run, leaves("guide/a", cause))
+    asked = to_ask(run)
+    assert len(asked) == 2
+    assert not any("guide" in key for key in asked)
+
+
+@pytest.mark.parametrize("cause", [Cause.NOT_FOUND, Cause.GONE])
+def test_dead_pages_stay_where_none_answers_as_itself(bench: Bench, cause: str) -> None:
+    run = listing(bench)
+    answer(run, leaves("guide/a", Cause.GONE))
+    for key in to_ask(run):
+        answer(run, leaves(key.partition("/")[2], cause))
+    reject_sitewide(run)
+    assert run.ledger.staged == {}
+    record = run.ledger.pages[key_of("guide/a")]
+    assert record.last_verdict == Verdict.REJECTED
+    assert record.last_checked == bench.clock.time - 3_600
+    assert record.next_due == bench.clock.time + run.schedule.minimum
+
+
+def test_dead_pages_stay_while_what_is_asked_for_comparison_fails(bench: Bench) -> None:
+    run = listing(bench)
+    answer(run, leaves("guide/a", Cause.NOT_FOUND))
+    for key in to_ask(run):
+        run.take(key, confirm=True)
+        run.checked(key, Verdict.FAILED)
+    reject_sitewide(run)
+    assert run.ledger.staged == {}
+
+
+def test_dead_pages_leave_where_one_stands_that_is_not_the_home_page(bench: Bench) -> None:
+    bench.publish("")
+    for stands, left in (("", 0), ("p3", 2)):
+        run = listing(bench)
+        answer(run, leaves("guide/a", Cause.NOT_FOUND), leaves("p1", Cause.NOT_FOUND))
+        stand(run, stands)
+        run.witnesses = {key_of("p1")}
+        reject_sitewide(run)
+        assert len(run.ledger.staged) == left
+
+
+def listing(bench: Bench) -> Run:
+    """Begin a run that finds all pages on the sitemap."""
+    run = bench.run()
+    keys = [*map(key_of, NAMES)]
+    run.ledger.listings.read("sitemap:1", "sitemap_root", keys, bench.clock.time)
+    return run
 
 
 def test_what_a_witness_says_too_is_rejected(bench: Bench) -> None:

@@ -81,6 +81,21 @@ class Unwell:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class AllDead:
+    """No page that a run asked for answered as itself, two for comparison among them."""
+
+    dead: int
+
+    @property
+    def reason(self) -> str:
+        """The reason in words."""
+        return (
+            f"the site is not well ({count(self.dead, 'page')} dead, and no other that was asked "
+            f"for answered as itself): waits for a run that finds it well, else {PERSON}"
+        )
+
+
 def too_many(kind: str) -> str:
     """Return in words what tripped the guard of a class."""
     return f"too many {kind} at once"

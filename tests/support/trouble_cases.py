@@ -127,6 +127,10 @@ WALLS = {
 BAD_DEPLOYS = {
     "noindex by meta": Case(lambda site: t.only(t.pages, t.noindex_meta(site))),
     "noindex by header": Case(lambda site: t.only(t.pages, t.noindex_header(site))),
+    "404 of pages": Case(always(t.only(t.pages, t.status(404)))),
+    "410 of all but the home page": Case(
+        always(t.only(t.inner_pages, t.status(410))), well=(HOME,), stale=ANY
+    ),
     "robots disallow": Case(always(t.only(t.at("/robots.txt"), t.robots_disallow))),
     "robots disallow, hidden": Case(
         always(t.only(t.at("/robots.txt"), t.robots_disallow)), table=HIDE

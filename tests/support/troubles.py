@@ -60,6 +60,11 @@ def pages(asked: Asked) -> bool:
     return asked.is_page
 
 
+def inner_pages(asked: Asked) -> bool:
+    """Tell a page of the site that is not its home page."""
+    return asked.is_page and asked.path != "/"
+
+
 def root_sitemap(asked: Asked) -> bool:
     """Tell the sitemap that robots.txt names."""
     return asked.path == SITEMAP
