@@ -63,7 +63,7 @@ def settle_homes(run: Run) -> None:
             continue
         record = run.ledger.pages[entry.key]
         home = run.ledger.pages[entry.alias_of].url
-        finding = to_home(record, home, True, run.policies, was_published=True)
+        finding = to_home(record, home, True, run.policies, run.now, was_published=True)
         run.ledger.unstage(entry.key)
         run.ledger.set(entry.key, reason=finding.reason, cause=finding.cause)
         if record.proofs:  # of this run's answer, which is the newest

@@ -68,6 +68,7 @@ class Run:
         self.dry_run = dry_run
         self.policies = Policies(
             missing_runs=config.missing_runs,
+            confirm=config.guard_confirm_hours * 3_600,
             **{name: getattr(site, name) for name in SITE_POLICIES},
         )
         self.agent = OURS
@@ -226,7 +227,8 @@ class Run:
         if self.believes_later(verdict):
             self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
-        reschedule(record, verdict, now, self.schedule, since=since)
+        listed = self.ledger.listings.lists(key)
+        reschedule(record, verdict, now, self.schedule, since=since, listed=listed)
         self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from freshcrawl.sightings import LEFT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -29,6 +31,8 @@ def start_page(run: Run, page: Page) -> Iterator[Request]:
     run.sightings.follows_links = True
     key = run.sightings.see(run.site.start)
     if key is not None:
+        if run.ledger.pages[key].status in LEFT:
+            run.ledger.set(key, next_due=0.0)  # asked for in every run, as a sitemap is
         run.sightings.listing_read("start", "start", [key])
         yield from filter(None, [page(key)])
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from freshcrawl.core import evidence
 from freshcrawl.core.evidence import Finding, Policies
 from freshcrawl.core.pages import LEAVING, Cause, PageRecord, Status, Verdict
+from freshcrawl.core.proofs import Proof, noted
 
+NOW = 1_800_000_000.0
 KEY = "docs.example.com/new"
 URL = "https://docs.example.com/new"
 
@@ -91,7 +93,7 @@ def test_an_answer_of_an_unlisted_page_is_not_counted_before_the_end(
     ],
 )
 def test_not_found(status: Status, listed: bool, expected: Status) -> None:
-    found = evidence.not_found(page(status), listed, Policies())
+    found = evidence.not_found(page(status), listed, Policies(), NOW)
     assert (found.status, found.verdict) == (expected, Verdict.GONE)
     assert "404" in found.reason
 
@@ -113,8 +115,23 @@ def test_a_404_confirms_only_what_said_that_the_page_is_dead(
 ) -> None:
     record = page(Status.HIDDEN)
     record.cause = before
-    found = evidence.not_found(record, True, Policies(not_found=policy))
+    found = evidence.not_found(record, True, Policies(not_found=policy), NOW)
     assert (found.status, found.cause) == (expected, Cause.NOT_FOUND)
+
+
+@pytest.mark.parametrize("hours", [0, 11, 12, 24])
+@pytest.mark.parametrize("cause", [Cause.NOT_FOUND, Cause.GONE, Cause.HOME])
+def test_what_is_found_again_within_the_same_hours_confirms_nothing(cause: str, hours: int) -> None:
+    record = page(Status.HIDDEN)
+    record.cause = cause
+    for found_at in (NOW - hours * 3_600, NOW):
+        record.proofs = noted(record, Proof(cause, URL), found_at, str(found_at))
+    expected = Status.GONE if hours >= 12 else Status.HIDDEN
+    assert evidence.not_found(record, True, Policies(), NOW).status == expected
+    home = evidence.to_home(record, URL, True, Policies(), NOW, was_published=True)
+    assert home.status == expected
+    record.status = Status.GONE
+    assert evidence.not_found(record, True, Policies(), NOW).status == Status.GONE
 
 
 def test_gone() -> None:
@@ -128,11 +145,11 @@ K = "keep"
 KEEPS = Policies(K, K, K, 3, gone=K, not_found=K, moved=K, to_home=K, off_site=K, out_of_scope=K)
 KEPT = {
     "gone": lambda record: evidence.gone(record, KEEPS),
-    "not_found": lambda record: evidence.not_found(record, False, KEEPS),
+    "not_found": lambda record: evidence.not_found(record, False, KEEPS, NOW),
     "robots": lambda record: evidence.disallowed(record, KEEPS),
     "moved": lambda record: evidence.redirected(record, KEY, URL, True, KEEPS),
     "off_site": lambda record: evidence.redirected(record, None, URL, True, KEEPS),
-    "to_home": lambda record: evidence.to_home(record, URL, True, KEEPS, was_published=True),
+    "to_home": lambda record: evidence.to_home(record, URL, True, KEEPS, NOW, was_published=True),
 }
 
 
@@ -171,7 +188,7 @@ def test_a_redirect_to_the_home_page(
 ) -> None:
     record = page(status)
     record.cause = cause
-    found = evidence.to_home(record, URL, permanent, Policies(), was_published=published)
+    found = evidence.to_home(record, URL, permanent, Policies(), NOW, was_published=published)
     assert (found.status, found.verdict) == expected
     assert found.alias_of == ""
 
@@ -262,7 +279,7 @@ def test_only_a_page_that_answers_counts_missing_runs(
 ) -> None:
     record, policies = page(status, missing_runs=2), Policies()
     found = {
-        "404": lambda: evidence.not_found(record, flag, policies),
+        "404": lambda: evidence.not_found(record, flag, policies, NOW),
         "410": lambda: evidence.gone(record, policies),
         "robots": lambda: evidence.disallowed(record, policies),
         "redirect": lambda: evidence.redirected(record, KEY, URL, flag, policies),

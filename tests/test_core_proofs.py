@@ -71,7 +71,7 @@ def test_a_record_of_the_earlier_format_can_be_read_and_gone_on_with() -> None:
     record = PageRecord.from_json(stored)
     assert (record.proofs, record.cause) == ([], "")
     assert record.to_json() == stored
-    assert is_confirmed(record, {Cause.NOT_FOUND})
+    assert is_confirmed(record, {Cause.NOT_FOUND}, NOW)
     assert over(record, NOW) == {}
     note(record, 1)
     assert PageRecord.from_json(record.to_json()) == record

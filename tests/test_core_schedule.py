@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from freshcrawl.core.freshness import stale_reason
 from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.proofs import Proof, noted
 from freshcrawl.core.published import Staged
 from freshcrawl.core.schedule import (
     DAY,
@@ -156,6 +157,24 @@ def test_a_new_version_of_a_gone_page_comes_due_within_its_interval() -> None:
 
 def test_a_short_interval_beats_the_day_after_a_rejected_body() -> None:
     assert wait(page(interval=6 * HOUR), Verdict.REJECTED) == 6 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("known_for", "expected"), [(0, 7), (1, 7), (8, 8), (20, 20), (40, 30), (400, 30)]
+)
+def test_a_page_that_is_gone_though_it_is_listed_is_asked_for_soon_again(
+    known_for: float, expected: float
+) -> None:
+    record = page(status=Status.GONE)
+    record.proofs = noted(record, Proof("not_found"), NOW - known_for * DAY, "run")
+    for verdict in (Verdict.GONE, Verdict.EXCLUDED, Verdict.REJECTED):
+        reschedule(record, verdict, NOW, POLICY, listed=True)
+        assert record.next_due - NOW == expected * DAY
+    record.failures = 30
+    reschedule(record, Verdict.FAILED, NOW, POLICY, listed=True)
+    assert record.next_due - NOW == expected * DAY
+    reschedule(record, Verdict.GONE, NOW, SchedulePolicy(maximum=DAY), listed=True)
+    assert record.next_due - NOW == DAY
 
 
 def test_a_gone_page_on_a_dead_host_is_probed_ever_more_rarely() -> None:

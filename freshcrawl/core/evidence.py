@@ -32,6 +32,8 @@ class Policies:
     to_home: str = "hide"
     off_site: str = "hide"
     out_of_scope: str = "hide"
+    confirm: float = 12 * 3_600.0
+    """Seconds after the first 404 from which another one confirms it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,13 @@ def unlisted(runs: int) -> str:
     return f"{UNLISTED} (found by {count(runs, 'run')})"
 
 
-def not_found(record: PageRecord, listed: bool, policies: Policies) -> Finding:
-    """Judge a 404: gone if nothing lists the page, or if an earlier run found it dead."""
+def not_found(record: PageRecord, listed: bool, policies: Policies, now: float) -> Finding:
+    """Judge a 404: gone if nothing lists the page, or if it was found dead some hours before."""
     if record.status == Status.LIVE and policies.not_found == "keep":
         return kept("404", Cause.NOT_FOUND, "not_found")
     if not listed:
         status, reason = Status.GONE, f"404, and {UNLISTED}"
-    elif is_confirmed(record, DEAD):
+    elif is_confirmed(record, DEAD, now - policies.confirm):
         status, reason = Status.GONE, f"404, and {record.status} before"
     elif policies.not_found == "delete":
         status, reason = Status.GONE, "404"
@@ -174,11 +176,17 @@ def for_now(where: str) -> Finding:
 
 
 def to_home(
-    record: PageRecord, url: str, permanent: bool, policies: Policies, *, was_published: bool
+    record: PageRecord,
+    url: str,
+    permanent: bool,
+    policies: Policies,
+    now: float,
+    *,
+    was_published: bool,
 ) -> Finding:
     """Judge a redirect to the home page, which is how many sites answer for what is no more.
 
-    As with a 404, a page is hidden first, and gone when a later run confirms it.
+    As with a 404, a page is hidden first, and gone when a run some hours later confirms it.
     """
     live = record.status == Status.LIVE
     if live and not permanent:
@@ -190,7 +198,8 @@ def to_home(
         return excluded(reason, Cause.HOME)
     if not permanent and record.status in {Status.HIDDEN, Status.GONE}:
         return Finding(Status(record.status), reason, Verdict.EXCLUDED, cause=Cause.HOME)
-    status = Status.GONE if is_confirmed(record, DEAD) else Status.HIDDEN
+    confirmed = is_confirmed(record, DEAD, now - policies.confirm)
+    status = Status.GONE if confirmed else Status.HIDDEN
     return Finding(status, reason, Verdict.GONE, cause=Cause.HOME)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.pages import Cause, JsonRecord, PageRecord, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 KEPT = 5
 """Different proofs that a record keeps."""
@@ -99,13 +99,25 @@ def all_of(record: PageRecord) -> list[Proof]:
     return [Proof.from_json({"cause": "", **kept}) for kept in record.proofs]
 
 
-def is_confirmed(record: PageRecord, causes: Iterable[str]) -> bool:
-    """Tell whether a page is hidden or gone for one of the causes already.
+def is_confirmed(record: PageRecord, causes: Collection[str], by: float) -> bool:
+    """Tell whether a page is gone already, or hidden ``by`` then at the latest, for such a cause.
 
     Records of an earlier format have no cause; then it was one of these.
     """
-    left_before = record.status in {Status.HIDDEN, Status.GONE}
-    return left_before and record.cause in {"", *causes}
+    if record.cause not in {"", *causes}:
+        return False
+    if record.status == Status.HIDDEN:
+        return first_found(record, causes) <= by
+    return record.status == Status.GONE
+
+
+def first_found(record: PageRecord, causes: Collection[str]) -> float:
+    """Return when a page was first found to be as it still is for one of the causes; 0: not known.
+
+    Records of an earlier format have no proofs.
+    """
+    found = (proof.first for proof in all_of(record) if proof.cause in causes and not proof.over)
+    return min(found, default=0.0)
 
 
 def lasts(record: PageRecord, target: str, now: float) -> bool:

@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.pages import PageRecord, Status, Verdict
+from freshcrawl.core.pages import DEAD, PageRecord, Status, Verdict
+from freshcrawl.core.proofs import first_found
 
 if TYPE_CHECKING:
     from freshcrawl.core.published import Staged
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 HOUR = 3_600.0
 DAY = 86_400.0
 CHANGES = frozenset({Verdict.CHANGED, Verdict.LINKS_ONLY, Verdict.MOVED})
+WEEK, MONTH = 7 * DAY, 30 * DAY
+"""Least and longest wait for a page that is gone although a source lists it."""
 DUE_SHARE = 0.9
 """Share of ``max_age`` after which a page is due: the rest is for the timer to come round."""
 LESSONS = CHANGES | {Verdict.UNCHANGED, Verdict.COSMETIC}
@@ -44,33 +47,44 @@ def reschedule(
     policy: SchedulePolicy,
     *,
     since: float = math.inf,
+    listed: bool = False,
 ) -> None:
     """Set ``interval`` and ``next_due`` of a page that was looked at just now.
 
     Only verdicts on content teach the interval, and that a page has not changed
     only if it had the time to: ``since`` is how long ago the check before was,
-    in seconds. ``next_due`` is always later than ``now`` and not later than
-    ``DUE_SHARE`` of ``max_age`` from now.
+    in seconds. ``listed`` says that a source lists the page. ``next_due`` is always
+    later than ``now`` and not later than ``DUE_SHARE`` of ``max_age`` from now.
     """
     if record.interval <= 0:
         record.interval = policy.start
     elif verdict in CHANGES or (verdict in LESSONS and since >= record.interval / 2):
         record.interval = halve_double(record.interval, verdict in CHANGES, policy)
-    wait = _wait(record, verdict, policy)
+    gone_wait = _gone_wait(record, now) if listed else math.inf
+    wait = _wait(record, verdict, policy, min(gone_wait, policy.maximum))
     record.next_due = now + min(max(wait, 1.0), DUE_SHARE * policy.max_age)
 
 
-def _wait(record: PageRecord, verdict: str, policy: SchedulePolicy) -> float:
+def _gone_wait(record: PageRecord, now: float) -> float:
+    """Return the wait for a page that is gone and listed: as long as it is known to be dead.
+
+    It may be back, and where it is a hub, its pages are not listed until it is read again.
+    """
+    since = first_found(record, DEAD) or now
+    return min(max(now - since, WEEK), MONTH)
+
+
+def _wait(record: PageRecord, verdict: str, policy: SchedulePolicy, gone_wait: float) -> float:
     if verdict == Verdict.NEW:
         return record.interval * spread(record.key)
     if verdict in LESSONS:
         return record.interval
     gone = record.status == Status.GONE
     if verdict == Verdict.FAILED:
-        longest = policy.maximum if gone else min(record.interval, DAY)
+        longest = gone_wait if gone else min(record.interval, DAY)
         return min(HOUR / 4 * 2.0 ** min(record.failures, 16), longest)
     if gone:
-        return policy.maximum
+        return gone_wait
     # A live page has its old status until the removal is published: it is confirmed soon.
     if verdict in {Verdict.REJECTED, Verdict.GONE} or record.status == Status.HIDDEN:
         return min(record.interval, DAY)

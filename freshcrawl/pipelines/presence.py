@@ -45,7 +45,7 @@ class PresencePipeline(RunComponent):
             finding = evidence.excluded(item.reason, item.cause, was_published=was_published)
         elif item.outcome == Outcome.MISSING:
             listed = listed or unheard(self.run).may_list(found_at(self.run, record))
-            finding = evidence.not_found(record, listed, policies)
+            finding = evidence.not_found(record, listed, policies, item.fetched_at)
         elif item.outcome == Outcome.GONE:
             finding = evidence.gone(record, policies)
         elif item.outcome == Outcome.DISALLOWED:
@@ -60,7 +60,9 @@ class PresencePipeline(RunComponent):
         known = {"was_published": was_published}
         lasting = lasts(record, item.target, item.fetched_at)
         if target is not None and leads_home(self.run, item.key, target):
-            return evidence.to_home(record, item.target, permanent or lasting, policies, **known)
+            return evidence.to_home(
+                record, item.target, permanent or lasting, policies, item.fetched_at, **known
+            )
         known["lasting"] = lasting and target is not None and self.run.ledger.is_live(target)
         return evidence.redirected(record, target, item.target, permanent, policies, **known)
 

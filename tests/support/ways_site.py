@@ -145,11 +145,11 @@ class Ways:
         """Epoch seconds by the runs' clock."""
         return time.time() + self.offset
 
-    def crawl(self, days: float = 1.0) -> Ended:
+    def crawl(self, days: float = 1.0, *, full: bool = False) -> Ended:
         """Let time go by, then crawl."""
         self.offset += days * DAY
         settings = {"FRESHCRAWL_CLOCK_OFFSET_SECS": self.offset}
-        ended = self.place.crawl(self.runner, self.site, settings, now=self.now)  # type: ignore[arg-type]
+        ended = self.place.crawl(self.runner, self.site, settings, now=self.now, full=full)  # type: ignore[arg-type]
         assert ended.report is not None
         assert ended.report.status == "ok", ended.report.error
         return ended
