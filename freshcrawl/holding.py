@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshcrawl.accounts import was_forbidden
@@ -12,16 +12,17 @@ from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Cause, Status
 from freshcrawl.homes import home_keys
 from freshcrawl.policies import guard_policy
+from freshcrawl.storms import decided_on, fates, first_found, places, tripped_guards
 from freshcrawl.witnesses import is_dead, none_stood
 
 if TYPE_CHECKING:
     from freshcrawl.core.guards import AllDead, Held, Unwell
     from freshcrawl.core.pages import PageRecord
     from freshcrawl.core.published import Staged
+    from freshcrawl.core.storms import Fate
     from freshcrawl.run import Run
 
-DAY = 86_400.0
-BROKEN_SECS = 3 * DAY
+BROKEN_SECS = 3 * 86_400.0
 """A page that fails for longer is broken, and says nothing of the site."""
 
 
@@ -37,6 +38,10 @@ class Judgement:
     """By key, why a person must decide."""
     unwell: Unwell | AllDead | None
     """Why this run takes nothing away."""
+    decided: dict[str, dict[str, Fate]] = field(default_factory=dict)
+    """By class, what became of pages that were held with those which still are."""
+    since: float = 0.0
+    """When the first of the removals was found."""
 
     def holds(self, run: Run, key: str) -> bool:
         """Tell whether staged work is held."""
@@ -46,28 +51,48 @@ class Judgement:
         # Evidence of the operator's own needs no answer of the site.
         if self.unwell and kind == REMOVALS and entry.cause != Cause.SCOPE:
             return True
-        held = self.tripped.get(kind)
-        if held is None:
-            return key in self.persons
+        if key in self.persons:
+            return True
         policy = guard_policy(run.config)
-        return key in self.persons or not guards.released(held, entry.held_runs, policy)
+        if held := self.tripped.get(kind):
+            return not guards.released(held, entry.held_runs, policy)
+        if not self.in_storm(run, key) or policy.removed_ratio >= 1:
+            return False
+        # What is left of too many, as the others are back: no longer one mistake, but not proven.
+        return bool(entry.person) or guards.counted(entry.held_runs, policy) < policy.confirm_runs
+
+    def holds_together(self, run: Run, key: str) -> bool:
+        """Tell what is held for its number, or for a person, not only as the site is not well."""
+        return self.classes[key] in self.tripped or key in self.persons or self.in_storm(run, key)
+
+    def in_storm(self, run: Run, key: str) -> bool:
+        """Tell whether a removal is what is left of those that a guard held together."""
+        storm = run.ledger.storms.get(REMOVALS)
+        is_held = run.ledger.staged[key].held == self.classes[key] == REMOVALS
+        return is_held and storm is not None and key in storm.pages
 
 
 def judge(run: Run) -> Judgement:
     """Judge all staged work but that which has to wait for something to be read."""
     staged, classes = run.ledger.staged, classes_of(run)
-    tripped = _tripped(run, Counter(classes.values()))
+    decided = {kind: decided_on(run, kind, classes) for kind in run.ledger.storms}
+    since = first_found(run)
+    tripped = tripped_guards(run, classes, decided, since)
     removals = [staged[key] for key, kind in classes.items() if kind == REMOVALS]
     shrunk = {entry.key for entry in removals if _lost_its_list(run, entry)}
     lost = shrunk if shrunk and _lost_many(run) else ()
-    persons = guards.persons(removals, tripped.get(REMOVALS), shrunk, lost)
-    return Judgement(classes, tripped, persons, unwell(run) or _all_dead(run, removals))
+    elsewhere = places(run, decided.get(REMOVALS, ()))
+    persons = guards.persons(removals, tripped.get(REMOVALS), shrunk, lost, elsewhere)
+    why = unwell(run) or _all_dead(run, removals)
+    return Judgement(classes, tripped, persons, why, decided, since)
 
 
 def classes_of(run: Run) -> dict[str, str]:
     """Return the guard class of all staged work that can be judged, by key."""
-    moves = Counter(entry.alias_of for entry in run.ledger.staged.values() if entry.alias_of)
-    if home := sum(entry.cause == Cause.HOME for entry in run.ledger.staged.values()):
+    staged = run.ledger.staged.values()
+    moves = Counter(entry.alias_of for entry in staged if entry.alias_of)
+    moves.update(places(run, fates(run, REMOVALS)))
+    if home := sum(entry.cause == Cause.HOME for entry in staged) + moves[guards.HOME]:
         moves.update(dict.fromkeys(home_keys(run), home))  # that is where they lead, too
     return {
         key: _class_of(run, entry, moves[entry.alias_of])
@@ -111,33 +136,6 @@ def _lost_many(run: Run) -> bool:
     """Tell whether lists that shrank lost so many pages that it may be a mistake of the site."""
     lifted = guard_policy(run.config).removed_ratio >= 1
     return run.ledger.listings.lost() >= guards.LOST_MIN and not lifted
-
-
-def _tripped(run: Run, number: Counter[str]) -> dict[str, Held]:
-    """Return the guards that hold, by class.
-
-    Pages that left within the last day count with those of this run: many
-    small runs are one large one. Pages that came since the first of the removals was found do
-    not: else a site that grows would lose in time what nobody has approved.
-    """
-    ledger, policy, since = run.ledger, guard_policy(run.config), run.now - DAY
-    left = sum(
-        page.status != Status.LIVE and page.changed_at > since for page in ledger.published.values()
-    )
-    live = ledger.live_keys()
-    began = _first_found(run)
-    before = sum(key in ledger.pages and ledger.pages[key].first_seen <= began for key in live)
-    found = {
-        REMOVALS: guards.tripped(REMOVALS, number[REMOVALS] + left, before + left, policy),
-        guards.CHANGES: guards.tripped(guards.CHANGES, number[guards.CHANGES], len(live), policy),
-    }
-    return {kind: held for kind, held in found.items() if held and number[kind]}
-
-
-def _first_found(run: Run) -> float:
-    """Return when the first of the removals that are held was found; now if there is none."""
-    held = [e for e in run.ledger.staged.values() if e.held == REMOVALS and e.held_runs]
-    return min((entry.held_runs[0] for entry in held), default=run.now)
 
 
 def _class_of(run: Run, entry: Staged, moves: int) -> str:

@@ -63,6 +63,7 @@ class Ledger(StagedWork):
         forgotten.catch_up(self, state)
         recover(self, state, now)
         catch_up(self, state)
+        self.end_storms()
 
     def _load_published(self) -> None:
         snapshot = self._state.corpus.snapshot()

@@ -8,6 +8,7 @@ from freshcrawl.core import discards
 from freshcrawl.core.pages import Verdict
 from freshcrawl.core.published import Staged
 from freshcrawl.core.same_work import same_work
+from freshcrawl.core.storms import Storm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 HELD_RUNS_KEPT = 20
 BULK = ("blocks", "body", "chunks")
 """Fields of staged work that stay in the store, under a name of their own."""
+STORMS = "meta:storms"
 NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
 
 
@@ -30,6 +32,9 @@ class StagedWork:
         self.pages = pages
         self.staged: dict[str, Staged] = {}
         """Staged work without its bulk."""
+        kept = records.get(STORMS) or {}
+        self.storms = {kind: Storm.from_json(storm) for kind, storm in kept.items()}
+        """What guards began to hold together, by class."""
 
     def set(self, key: str, **changes: Any) -> None:
         """Change fields of a page's record."""
@@ -90,6 +95,27 @@ class StagedWork:
         if (entry.held, entry.person) != (kind, person):
             entry.held, entry.person = kind, person
             self._records.put(f"staged:{key}", entry.to_json())
+
+    def restart(self, key: str, found_at: float) -> None:
+        """Have all runs that are to confirm held work be still to come."""
+        entry = self.staged[key]
+        entry.held_runs = [found_at]
+        self._records.put(f"staged:{key}", entry.to_json())
+
+    def end_storms(self) -> None:
+        """Forget what guards held together of which nothing is held any more."""
+        held = {(entry.key, entry.held) for entry in self.staged.values() if entry.held}
+        self.storms = {
+            kind: storm
+            for kind, storm in self.storms.items()
+            if any((key, kind) in held for key in storm.pages)
+        }
+
+    def keep_storms(self, storms: dict[str, Storm]) -> None:
+        """Keep durably (with the next commit) what guards hold together, by class."""
+        if storms != self.storms:
+            self.storms = storms
+            self._records.put(STORMS, {kind: storm.to_json() for kind, storm in storms.items()})
 
     def uncount(self, key: str, found_at: float) -> None:
         """Take back that a run confirmed held work, unless it was the one that found it."""

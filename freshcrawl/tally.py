@@ -12,6 +12,7 @@ from freshcrawl.holding import Judgement, classes_of, judge
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.policies import guard_policy
 from freshcrawl.staging import copy_of
+from freshcrawl.storms import keep_storms
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -74,7 +75,15 @@ def release(run: Run) -> list[str]:
             run.report.released += bool(entry.held)
         elif kind == REMOVALS and judgement.unwell:
             ledger.uncount(key, run.report.started_at)
+        if hold and entry.person and key not in judgement.persons:
+            ledger.restart(key, run.report.started_at)
         ledger.mark_held(key, (kind or entry.held) if hold else "", _person(judgement, key, hold))
+    together = [
+        key
+        for key in judgement.classes
+        if ledger.staged[key].held and judgement.holds_together(run, key)
+    ]
+    keep_storms(run, together, judgement.decided, judgement.since)
     _report(run, judgement, judgement.classes.keys() - set(free))
     if ledger.pinned:
         run.report.held = len(ledger.staged)
@@ -90,7 +99,11 @@ def _report(run: Run, judgement: Judgement, held: Collection[str]) -> None:
     report.held = len(held)
     report.held_classes = sorted(holding)
     reasons = [guard.reason for kind, guard in judgement.tripped.items() if kind in holding]
-    reasons += guards.person_reasons(staged[key].person for key in held if staged[key].person)
+    removals = judgement.tripped.get(REMOVALS)
+    why = [staged[key].person for key in held if staged[key].person]
+    reasons += guards.person_reasons(why, removals)
+    rest = sum(judgement.in_storm(run, key) for key in held) if removals is None else 0
+    reasons += [guards.left_over(rest)] if rest else []
     if judgement.unwell and REMOVALS in holding:
         reasons.append(judgement.unwell.reason)
     if held and not reasons:

@@ -172,10 +172,11 @@ def test_removals_on_which_a_person_must_decide(entries: list[Staged], why: str)
 
 
 def test_person_reasons_are_counted() -> None:
-    said = person_reasons(["marked noindex", "marked noindex", "more than half of the site", "x"])
-    assert said == [
-        "2 pages marked noindex: a person must decide", "1 page x: a person must decide",
-    ]  # fmt: skip
+    why = ["marked noindex", "marked noindex", "more than half of the site", "x"]
+    marked = ["2 pages marked noindex: a person must decide", "1 page x: a person must decide"]
+    half = "1 page found with more than half of the site: a person must decide"
+    assert person_reasons(why, replace(MANY, needs_person=True)) == marked, "that is said already"
+    assert person_reasons(why, MANY) == [half, *marked]
 
 
 @pytest.mark.parametrize(

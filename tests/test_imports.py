@@ -57,7 +57,7 @@ LAYERS = (
     ("accounts", "arguments", "reader", "rescoping"),
     ("run", "selection"),
     ("entering",),
-    ("elsewhere", "homes", "outcomes", "run_publishing", "seeds"),
+    ("elsewhere", "homes", "outcomes", "run_publishing", "seeds", "storms"),
     ("witnesses",),
     ("absence", "collapsing", "holding"),
     ("tally",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
 from freshcrawl.core.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from freshcrawl.core.published import Staged
 
@@ -22,6 +22,7 @@ CHANGES = "changes"
 TEXT_STANDS = frozenset({Verdict.LINKS_ONLY, Verdict.UNCHANGED, Verdict.COSMETIC})
 WAITS = "held, waits for confirmation"
 PERSON = "a person must decide"
+HOME = "the home page"
 HALF = "more than half of the site"
 MARKS = {Cause.NOINDEX: "marked noindex", Cause.ROBOTS: "disallowed by robots.txt"}
 """Causes by which one mistake of the site takes away many pages."""
@@ -56,12 +57,16 @@ class Held:
     pages: int
     live: int
     needs_person: bool
+    decided: Mapping[str, int] = field(default_factory=dict)
+    """How many of the pages wait no more, by what became of them."""
 
     @property
     def reason(self) -> str:
         """The reason in words."""
         tail = f"; {HALF}: {PERSON}" if self.needs_person else ""
         what = "would leave the answers" if self.kind == REMOVALS else "would change"
+        some = ", ".join(f"{number} {fate}" for fate, number in sorted(self.decided.items()))
+        what += f"; of these {some}" if some else ""
         return f"{too_many(self.kind)} ({self.pages} of {self.live} live pages {what}){tail}"
 
 
@@ -99,6 +104,11 @@ class AllDead:
 def too_many(kind: str) -> str:
     """Return in words what tripped the guard of a class."""
     return f"too many {kind} at once"
+
+
+def left_over(pages: int) -> str:
+    """Return in words that pages wait of which a guard held more, until they are confirmed."""
+    return f"{count(pages, 'page')} left of {too_many(REMOVALS)}"
 
 
 def work_class(staged: Staged, live: bool) -> str:
@@ -143,21 +153,24 @@ def persons(
     held: Held | None,
     shrunk: Collection[str],
     lost: Collection[str] = (),
+    decided: Iterable[str] = (),
 ) -> dict[str, str]:
     """Return, by key, why a person must decide on removals.
 
     ``shrunk`` are the keys that were listed by a source which has shrunk by half or more,
     ``lost`` the same if such sources lost LOST_MIN pages or more: they wait however few of
     them a run finds. All others are released by themselves when later runs find the same, if
-    their guard (``held``) holds them at all.
+    their guard (``held``) holds them at all. ``decided`` is where those lead to that were held
+    with them and wait no more. What waits for a person does so as long as the guard holds,
+    whatever becomes of the others.
     """
     if held is None:
         return dict.fromkeys(lost, SHRUNK)
     entries = list(removals)
     if held.needs_person:
         return dict.fromkeys((entry.key for entry in entries), HALF)
-    crowds = Counter(filter(None, map(destination, entries)))
-    found: dict[str, str] = {}
+    crowds = Counter(filter(None, [*map(destination, entries), *decided]))
+    found = {entry.key: entry.person for entry in entries if entry.person}
     for entry in entries:
         place = destination(entry)
         if entry.cause in MARKS:
@@ -174,14 +187,19 @@ def destination(entry: Staged) -> str:
     if entry.cause == Cause.OFF_SITE:
         return urlsplit(entry.target).netloc or "other sites"
     if entry.cause == Cause.HOME:
-        return entry.alias_of or "the home page"
+        return entry.alias_of or HOME
     return entry.alias_of if entry.cause in MOVES or entry.alias_of else ""
 
 
-def person_reasons(why: Iterable[str]) -> list[str]:
-    """Return in words on how many pages a person must decide, by reason; HALF is said already."""
+def person_reasons(why: Iterable[str], held: Held | None) -> list[str]:
+    """Return in words on how many pages a person must decide, by reason.
+
+    ``held`` is the guard of removals: that it is more than half of the site may be said already.
+    """
     number = Counter(why)
-    del number[HALF]
+    if half := number.pop(HALF, 0):
+        was_half = held is None or not held.needs_person
+        number.update({f"found with {HALF}": half} if was_half else {})
     return [
         f"{count(pages, 'page')} {reason}: {PERSON}" for reason, pages in sorted(number.items())
     ]
