@@ -21,9 +21,11 @@ PREFIX = "FRESHCRAWL_"
 DAY = 86_400.0
 INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
 AT_LEAST_ONE = (
-    *("commit_every", "embed_batch", "generations_kept", "max_age_secs", "missing_runs"),
-    *("versions_kept", "webhook_attempts", "webhook_batch"),
+    *("commit_every", "embed_batch", "generations_kept", "guard_confirm_runs", "max_age_secs"),
+    *("missing_runs", "versions_kept", "webhook_attempts", "webhook_batch"),
 )
+AT_MOST_ONE = ("guard_changed_ratio", "guard_failed_ratio", "guard_removed_ratio")
+SHARE = "a share that is at most 1: 0.1 is 10 %"
 
 
 class ConfigError(ValueError):
@@ -169,6 +171,9 @@ class Config:
         for name in AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{PREFIX}{name.upper()} must be at least 1")
+        for name in AT_MOST_ONE:
+            if (share := getattr(self, name)) > 1:
+                raise ConfigError(f"{PREFIX}{name.upper()} is {share:g}: it must be {SHARE}")
         if not self.state_dir:
             raise ConfigError(f"{PREFIX}STATE_DIR is empty: give the path of a folder")
 
@@ -261,6 +266,13 @@ def converted(name: str, kind: type, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         expected = {int: "a whole number", float: "a number", str: "text"}[kind]
         raise ConfigError(f"{name} is {value!r}: expected {expected}") from None
+
+
+def wanted_of(name: str, number: float) -> str:
+    """Return in words what the number of a setting has to be, "" if it is that."""
+    if number < 0 or (name in AT_LEAST_ONE and number < 1):
+        return f"a number that is {'at least 1' if name in AT_LEAST_ONE else 'not negative'}"
+    return SHARE if name in AT_MOST_ONE and number > 1 else ""
 
 
 def _to_int(value: Any) -> int:

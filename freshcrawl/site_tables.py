@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from cssselect import HTMLTranslator, SelectorError
 
-from freshcrawl.config import AT_LEAST_ONE, PREFIX, Config, ConfigError, converted
+from freshcrawl.config import PREFIX, Config, ConfigError, converted, wanted_of
 from freshcrawl.core.scope import slug
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.credentials import check_header, check_password, check_query
@@ -165,9 +165,8 @@ def _number(key: str, value: Any) -> float:
     if isinstance(value, str):  # a number in quotes would do for the command line only
         raise ConfigError(f"{key} = {value!r}: expected a number, without quotes")
     number: float = converted(key, type(_NUMBERS[key].default), value)
-    if number < 0 or (key in AT_LEAST_ONE and number < 1):
-        least = "at least 1" if key in AT_LEAST_ONE else "not negative"
-        raise ConfigError(f"{key} = {value!r}: expected a number that is {least}")
+    if wanted := wanted_of(key, number):
+        raise ConfigError(f"{key} = {value!r}: expected {wanted}")
     return number
 
 

@@ -149,10 +149,23 @@ def test_negative(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["COMMIT_EVERY", "EMBED_BATCH", "GENERATIONS_KEPT", "MAX_AGE_SECS", "MISSING_RUNS"]
+    "name",
+    [
+        *("COMMIT_EVERY", "EMBED_BATCH", "GENERATIONS_KEPT", "GUARD_CONFIRM_RUNS", "MAX_AGE_SECS"),
+        "MISSING_RUNS",
+    ],
 )
 def test_zero_where_it_cannot_work(name: str) -> None:
     assert message_of(**{name: 0}) == f"{PREFIX}{name} must be at least 1"
+
+
+@pytest.mark.parametrize(
+    "name", ["GUARD_CHANGED_RATIO", "GUARD_FAILED_RATIO", "GUARD_REMOVED_RATIO"]
+)
+def test_percentages_are_no_shares(name: str) -> None:
+    expected = "it must be a share that is at most 1: 0.1 is 10 %"
+    assert message_of(**{name: 20}) == f"{PREFIX}{name} is 20: {expected}"
+    assert read(**{name: 1})
 
 
 @pytest.mark.parametrize(

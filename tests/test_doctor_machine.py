@@ -191,6 +191,10 @@ def test_settings_that_cannot_be_used(settings: dict[str, Any], words: str) -> N
             {},
             ["FRESHCRAWL_SIMHASH_MAX_BITS lets long pages differ in 3"],
         ),
+        *(
+            ({}, {f"guard_{name}_ratio": 1.0}, {}, [f"FRESHCRAWL_GUARD_{name.upper()}_RATIO is 1"])
+            for name in ("removed", "changed", "failed")
+        ),
     ],
 )
 def test_settings_that_will_not_do_what_is_wanted(
@@ -205,6 +209,12 @@ def test_settings_that_will_not_do_what_is_wanted(
 
 def test_no_contact_is_needed_for_loopback() -> None:
     assert setting_checks(Settings(GOOD), Config(), [LOCAL], {}) == []
+
+
+def test_a_guard_that_one_site_lifts_is_warned_of() -> None:
+    table = {"url": "http://127.0.0.1/docs/", "name": "x", "guard_removed_ratio": 1}
+    [check] = setting_checks(Settings(GOOD), Config(), [make_site(table, "")], {})
+    assert check.what.startswith("guard_removed_ratio of site x is 1: no removal is held")
 
 
 def test_a_tolerance_of_one_site_is_warned_of() -> None:

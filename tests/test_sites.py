@@ -87,6 +87,14 @@ def test_values_reach_scope_and_rules() -> None:
         ({"url": URL, "missing_runs": 0}, "missing_runs = 0: expected a number that is at least 1"),
         ({"url": URL, "max_pages": -5}, "max_pages = -5: expected a number that is not negative"),
         ({"url": URL, "guard_removed_ratio": "x"}, "guard_removed_ratio = 'x': expected a number"),
+        *(
+            (
+                {"url": URL, f"guard_{name}_ratio": 10},
+                "= 10: expected a share that is at most 1: 0.1",
+            )
+            for name in ("removed", "changed", "failed")
+        ),
+        ({"url": URL, "guard_confirm_runs": 0}, "expected a number that is at least 1"),
         ({"url": URL, "headers": ["X"]}, "headers: expected a table of strings"),
         ({"url": URL, "headers": {"X": 1}}, "headers: the value of X must be a string"),
         ({"url": URL, "headers": {"a b": "x"}}, "headers: 'a b' is not the name of a header"),

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
     from freshcrawl.sites import SiteConfig
 
+LIFTED = {
+    "guard_removed_ratio": "no removal is held, not even of all pages, nor for a person to decide",
+    "guard_changed_ratio": "no change of text is held, not even of all pages",
+    "guard_failed_ratio": "pages leave by runs in which most of the others fail, too",
+}
+"""What it means that a guard is lifted, by its setting."""
 ADDON = f"{FreshcrawlAddon.__module__}.{FreshcrawlAddon.__qualname__}"
 
 
@@ -113,7 +119,14 @@ def setting_checks(
                 "better name the text that changes by itself, with volatile_patterns or drop, "
                 "and set it to 0",
             )
-            for where, bits in _tolerances(config, sites)
+            for where, bits in _given(config, sites, "simhash_max_bits")
+            if bits
+        ),
+        *(
+            (True, f"{where} is 1: {what}", "set it to 1 for one run only, with -s")
+            for name, what in LIFTED.items()
+            for where, share in _given(config, sites, name)
+            if share >= 1
         ),
     ]
     return [warn("settings", what, advice) for holds, what, advice in found if holds]
@@ -134,12 +147,10 @@ def _shadowed(settings: BaseSettings, env: Mapping[str, str] = os.environ) -> li
     return [name for name in ours if str(settings[name]) != env[name]]
 
 
-def _tolerances(config: Config, sites: Iterable[SiteConfig]) -> list[tuple[str, float]]:
-    """Return where a tolerance of the simhash is set, and its bits."""
-    name = "simhash_max_bits"
-    found = [(f"{name} of site {site.name}", site.policies.get(name, 0.0)) for site in sites]
-    everywhere = (f"{PREFIX}{name.upper()}", float(config.simhash_max_bits))
-    return [(where, bits) for where, bits in (everywhere, *found) if bits]
+def _given(config: Config, sites: Iterable[SiteConfig], name: str) -> list[tuple[str, float]]:
+    """Return where a number is given, by words, and the number: for all sites, or for one."""
+    found = [(f"{name} of site {s.name}", s.policies[name]) for s in sites if name in s.policies]
+    return [(f"{PREFIX}{name.upper()}", float(getattr(config, name))), *found]
 
 
 def state_names(config: Config) -> tuple[list[str], list[Check]]:
