@@ -45,9 +45,15 @@ class Choice:
         ]
         return sorted(found, key=lambda entry: entry.key)
 
-    def discarded(self, records: Mapping[str, PageRecord]) -> list[PageRecord]:
-        """Return the records of the named pages of which a person has discarded something."""
-        return [records[k] for k in sorted(self.keys) if k in records and records[k].discarded]
+    def discarded(
+        self, records: Mapping[str, PageRecord], held: Iterable[Staged]
+    ) -> list[PageRecord]:
+        """Return the records of the named pages of which a person has discarded something.
+
+        Not of those with ``held`` work: who approves that says nothing of what was discarded.
+        """
+        keys = self.keys.difference(entry.key for entry in held)
+        return [records[k] for k in sorted(keys) if k in records and records[k].discarded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def look(state: SiteState, choice: Choice, *, approving: bool) -> Decided:
     with closing(state.corpus.snapshot()) as snapshot:
         _refuse_pinned(snapshot.rollback(), state.name)
     entries = choice.held(state.staged())
-    return Decided(entries, choice.discarded(state.pages()) if approving else [])
+    return Decided(entries, choice.discarded(state.pages(), entries) if approving else [])
 
 
 def approve(
@@ -88,7 +94,7 @@ def approve(
     ledger = Ledger(state, clock())
     _refuse_pinned(ledger.rollback, state.name)
     entries = choice.held(ledger.staged.values())
-    taken_back = choice.discarded(ledger.pages)
+    taken_back = choice.discarded(ledger.pages, entries)
     for record in taken_back:
         ledger.make_due(record.key, discarded={})
     result = None

@@ -8,7 +8,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl import forgotten
-from freshcrawl.core.discards import outlasts_work
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.listings import POINTERS, Listings
 from freshcrawl.core.pages import REDIRECTED, PageRecord, Status
@@ -180,10 +179,8 @@ class Ledger(StagedWork):
     def settle(self, page: Published, entry: Staged | None) -> None:
         """Bring a record in step with what was published of its page."""
         changes: dict[str, Any] = {"status": page.status}
-        if entry is None or not outlasts_work(self.pages[page.key], entry):
-            changes["discarded"] = {}
         if page.status != Status.LIVE:
-            changes |= NO_VALIDATORS
+            changes |= {**NO_VALIDATORS, "discarded": {}}
             self.noise.drop(page.key)
             record = self.pages[page.key]
             self._drop_listings_with(page, entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import discards
-from freshcrawl.core.pages import Verdict
+from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.published import Staged
 from freshcrawl.core.same_work import same_work
 from freshcrawl.core.storms import Storm
@@ -47,7 +47,8 @@ class StagedWork:
 
         Work that a guard holds keeps the times at which earlier runs found the
         same, those that are ``apart`` seconds from the one before and so count.
-        What a person has discarded is not staged again.
+        What a person has discarded is not staged again, and stays discarded if
+        this says nothing about it.
         """
         if self.is_discarded(entry):
             self.unstage(entry.key)
@@ -63,7 +64,8 @@ class StagedWork:
             entry.held_runs = [first, *later[-HELD_RUNS_KEPT:]]
         entry.run_id = run_id
         record = self.pages.get(entry.key)
-        if record is not None and not discards.outlasts_work(record, entry):
+        is_text = entry.status == Status.LIVE
+        if record is None or not (is_text and discards.outlasts_text(record, entry.canonical)):
             self.forget_discard(entry.key)
         self.restage(entry)
 

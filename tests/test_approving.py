@@ -125,6 +125,30 @@ def test_a_discarded_unlisted_page_stays_until_it_is_listed_again() -> None:
         site.close()
 
 
+@pytest.mark.parametrize("edit", ["text", "link"])
+def test_a_discard_of_an_unlisted_page_outlasts_edits(edit: str) -> None:
+    site = DecidedSite(20, table='absent = "hide"\nmissing_runs = 1\n')
+    try:
+        site.crawl()
+        hit = site.paths[:7]
+        for path in hit:
+            site.site.unlist(site.site.pages[path])
+        site.crawl(24 * 61)
+        site.discard()
+        if edit == "text":
+            site.rewrite(hit[:1])
+        else:
+            site.site.point_elsewhere(site.site.pages[hit[0]])
+        for _ in range(3):
+            assert site.crawl(24 * 61).held == 0
+            assert site.live() == set(site.paths)
+            assert site.shows(hit[0])
+        assert site.status()["stale"] == site.status()["stale_decided"].popitem()[1] == 7
+        assert site.found_wrong() == []
+    finally:
+        site.close()
+
+
 def test_pages_that_the_table_leaves_out_stay_when_that_is_discarded() -> None:
     site = DecidedSite(20)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from freshcrawl.core.discards import is_same, outlasts_text, outlasts_work, remembered, words
+from freshcrawl.core.discards import is_same, outlasts_text, remembered, words
 from freshcrawl.core.pages import Cause, PageRecord, Status
 from freshcrawl.core.published import Staged
 from freshcrawl.core.same_work import same_work
@@ -67,23 +67,6 @@ def test_a_page_that_answers_as_published(entry: Staged, canonical: str, *, stan
     record = PageRecord(KEY, URL, discarded=remembered(entry))
     assert outlasts_text(record, canonical) is stands
     assert not outlasts_text(PageRecord(KEY, URL), canonical)
-
-
-@pytest.mark.parametrize(
-    ("entry", "found", "stands"),
-    [
-        (out(Status.HIDDEN, Cause.UNLISTED), text("a"), True),
-        (out(Status.HIDDEN, Cause.UNLISTED), out(Status.GONE, Cause.GONE), False),
-        (out(Status.ALIAS, Cause.COPY, alias_of="b"), text("a"), False),
-        (text("b"), text("a"), False),
-    ],
-)
-def test_a_page_of_which_something_else_was_found(
-    entry: Staged, found: Staged, *, stands: bool
-) -> None:
-    record = PageRecord(KEY, URL, discarded=remembered(entry))
-    assert outlasts_work(record, found) is stands
-    assert not outlasts_work(PageRecord(KEY, URL), found)
 
 
 @pytest.mark.parametrize(

@@ -347,3 +347,20 @@ def test_new_pages_wait_for_the_list_unless_an_earlier_run_left_them() -> None:
     run.commit()
     asyncio.run(grow(bench.run()))
     assert started == [0, 1]
+
+
+def test_what_a_person_discarded_stays_so_when_its_page_is_made_anew(bench: Bench) -> None:
+    run = bench.run()
+    for name in NAMES[:8]:
+        read(run, name, NEW)
+    end(run)
+    run.stage(removal("aaa"))
+    run.ledger.discard(key_of("aaa"), run.now)
+    run.commit()
+    bench.clock.time += DAY
+    run = bench.run()
+    for name in NAMES[8:13]:
+        read(run, name, NEW)
+    end(run)
+    assert run.report.remade == 8
+    assert bench.run().ledger.is_discarded(removal("aaa"))

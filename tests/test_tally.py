@@ -171,3 +171,16 @@ def test_move_to_a_page_that_could_not_be_read_waits(bench: Bench) -> None:
     assert run.report.held == 0
     run.ledger.set(key, status=Status.GONE)
     assert tally.release(run) == [key_of("p0")]
+
+
+def test_a_discarded_copy_stays_a_page_when_it_is_edited(bench: Bench) -> None:
+    run = bench.run()
+    copies(run, "p0", "p1")
+    tally.resolve_canonicals(run)
+    run.ledger.discard(key_of("p1"), run.now)
+    copies(run, "p0", "p1")
+    tally.resolve_canonicals(run)
+    assert run.ledger.staged[key_of("p1")].status == Status.LIVE
+    assert run.ledger.pages[key_of("p1")].discarded["cause"] == Cause.COPY
+    run.stage(text("p1"))
+    assert not run.ledger.pages[key_of("p1")].discarded, "it is no copy any more"

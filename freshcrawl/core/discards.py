@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 KEPT = ("status", "verdict", "reason", "cause", "digest", "simhash", "gist", "alias_of")
 AT_THE_END = frozenset({Cause.UNLISTED, Cause.COPY})
-"""Causes that a run finds at its end: that the page answers says nothing against them."""
+"""Causes that a run finds at its end: that the page answers, and how, says nothing of them."""
 
 
 def remembered(entry: Staged) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def is_same(record: PageRecord, entry: Staged) -> bool:
 
 
 def outlasts_text(record: PageRecord, canonical: str) -> bool:
-    """Tell whether a discard stands although the page answered with its published text.
+    """Tell whether a discard stands although the page answered with a text, be it another one.
 
     ``canonical`` is the key that this text names as the page that it is a copy of.
     """
@@ -45,12 +45,6 @@ def outlasts_text(record: PageRecord, canonical: str) -> bool:
     if kept is None or kept.cause not in AT_THE_END:
         return False
     return kept.cause == Cause.UNLISTED or kept.alias_of == canonical
-
-
-def outlasts_work(record: PageRecord, entry: Staged) -> bool:
-    """Tell whether a discard stands although something else was found: no text lists its page."""
-    kept = finding_of(record)
-    return kept is not None and kept.cause == Cause.UNLISTED and entry.status == Status.LIVE
 
 
 def words(discarded: Mapping[str, Any]) -> str:
