@@ -41,7 +41,8 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     finally:
         snapshot.close()
     records = state.pages()
-    reports = _reports(state)
+    # What a clock that was ahead has dated is not the last one.
+    reports = sorted(_reports(state), key=lambda report: report.started_at <= now)
     staged = {entry.key: entry for entry in state.staged()}
     held = [entry.held for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]

@@ -46,7 +46,8 @@ class StagedWork:
         """Keep a change durably (with the next commit) until it is published.
 
         Work that a guard holds keeps the times at which earlier runs found the
-        same, those that are ``apart`` seconds from the one before and so count.
+        same, those that are ``apart`` seconds from the one before and so count. A
+        time to come is of a clock that was wrong.
         What a person has discarded is not staged again, and stays discarded if
         this says nothing about it.
         """
@@ -56,11 +57,12 @@ class StagedWork:
         before = self.staged.get(entry.key)
         entry.held_runs = [found_at]
         if before is not None and self.holds_same(entry):
-            since = found_at - before.held_runs[-1]
+            known = [at for at in before.held_runs if at <= found_at] or [found_at]
+            since = found_at - known[-1]
             counts = since > 0 and since >= apart  # not twice in one run
             again = [found_at] if counts else []
             entry.held, entry.person = before.held, before.person
-            first, *later = [*before.held_runs, *again]
+            first, *later = [*known, *again]
             entry.held_runs = [first, *later[-HELD_RUNS_KEPT:]]
         entry.run_id = run_id
         record = self.pages.get(entry.key)

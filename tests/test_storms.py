@@ -152,3 +152,80 @@ def test_pages_that_left_before_count_as_long_as_what_came_after_is_held(
         site.site.hide(site.site.pages[path])
     site.crawl(1, full=True)
     waits(site, set(hit))
+
+
+def test_pages_that_came_since_are_asked_about_with_the_others(
+    made: Callable[[int], DecidedSite],
+) -> None:
+    site = made(20)
+    site.drop(site.paths[:6], listed=True)
+    site.crawl(FIRST)
+    new = [f"/new{number:02}" for number in range(60)]
+    for path in new:
+        site.add(path)
+    site.crawl(1)
+    site.drop(new[:20], listed=True)
+    report = site.crawl(1, full=True)
+    assert report.held_reasons == [
+        "too many removals at once (26 of 80 live pages would leave the answers)"
+    ]
+    site.crawl(13)
+    assert site.crawl(13).released == 26
+
+
+def test_a_page_that_goes_after_all_have_moved_leaves(
+    made: Callable[[int], DecidedSite],
+) -> None:
+    site = made(12)
+    for path in list(site.paths):
+        old, new = site.site.pages[path], f"/v2{path}"
+        site.add(new)
+        site.site.pages[new].text = old.text
+        old.status, old.target, old.listed = 301, new, False
+    assert site.crawl(FIRST).held == 0
+    site.drop([f"/v2{site.paths[0]}"], listed=True)
+    assert site.crawl(6, full=True).held == 0
+    assert site.live() == {f"/v2{path}" for path in site.paths[1:]}
+
+
+YEAR = 24.0 * 365
+
+
+def test_held_by_a_run_of_the_future_is_confirmed_all_the_same(
+    made: Callable[[int], DecidedSite],
+) -> None:
+    site = made(40)
+    site.drop(site.paths[:7], listed=True)
+    site.rewrite(site.paths[7:])
+    assert site.crawl(YEAR).held == 40
+    report = site.crawl(24 - YEAR)
+    assert report.held == 40
+    assert site.status()["last_run"]["run_id"] == report.run_id
+    site.crawl(13)
+    assert site.crawl(13).released == 40
+    site.drop(site.paths[7:10], listed=True)
+    assert site.crawl(48, full=True).held == 0
+
+
+def test_after_a_first_crawl_of_the_future_few_pages_leave() -> None:
+    site = DecidedSite(12)
+    try:
+        site.crawl(YEAR)
+        site.crawl(24 - YEAR)
+        site.drop(site.paths[:2], listed=True)
+        assert site.crawl(24, full=True).held == 0
+        assert site.live() == set(site.paths[2:])
+    finally:
+        site.close()
+
+
+def test_pages_that_left_in_the_future_do_not_count(
+    made: Callable[[int], DecidedSite],
+) -> None:
+    site = made(40)
+    site.drop(site.paths[:4], listed=True)
+    assert site.crawl(YEAR, full=True).held == 0
+    site.crawl(24 - YEAR)
+    site.drop(site.paths[4:6], listed=True)
+    assert site.crawl(24, full=True).held == 0
+    assert site.live() == set(site.paths[6:])
