@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
@@ -47,7 +49,9 @@ def check_arguments(args: list[str]) -> None:
     cli.refuse_options(args)
     for word in args:
         if word not in CLASSES and "://" not in word:
-            raise UsageError(f"{word!r} is neither {' nor '.join(CLASSES)} nor a URL")
+            meant = get_close_matches(word, CLASSES, n=1)
+            hint = f"; did you mean {meant[0]}?" if meant else ""
+            raise UsageError(f"{word!r} is neither {' nor '.join(CLASSES)} nor a URL{hint}")
 
 
 def decide(
@@ -61,7 +65,8 @@ def decide(
         LockedError: another process writes to the site.
     """
     clock = make_clock(config.clock_offset_secs)
-    name = cli.one_site(config, opts.site)
+    name = "" if opts.site else _knowing(config, args)
+    name = name or cli.one_site(config, opts.site)
     if opts.dry_run:
         state = open_for_reading(config, name)
         try:
@@ -83,6 +88,17 @@ def decide(
     else:
         print("\n".join(lines_of(told, command, chosen=bool(args))))
     return cli.OK
+
+
+def _knowing(config: Config, args: list[str]) -> str:
+    """Return the only site that knows the first URL of the arguments, "" if none or many do."""
+    url = next((word for word in args if word not in CLASSES), "")
+    names = []
+    for name in cli.chosen_sites(config, "") if url else ():
+        with suppress(StoreError), closing(open_for_reading(config, name)) as state:
+            key = key_in(state, url)
+            names += [name] if key is not None and state.page(key) is not None else []
+    return names[0] if len(names) == 1 else ""
 
 
 def choice_of(state: SiteState, args: list[str]) -> Choice:

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.guards import PERSON
+from freshcrawl.core.guards import NOT_WELL, PERSON
 from freshcrawl.core.report import ENDED_EARLY
 from freshcrawl.core.rollback import release_command as rollback_release
 from freshcrawl.core.words import ago, count
@@ -72,8 +72,11 @@ def held_problems(
     if data["held"] and (data["held_classes"] or not data["pinned"]):
         reasons = [reason for reason in data["held_reasons"] if reason != data["pinned"]]
         why = "; ".join(reasons) or "found by an earlier run"
-        if config is not None and PERSON not in why:
-            why += f"; {_by_itself(config)}"
+        confirmed = data.get("held_confirmed")
+        not_well = all(reason.startswith(NOT_WELL) for reason in reasons) and bool(reasons)
+        if config is not None and confirmed is not None and not not_well:
+            who = "the others go by themselves" if PERSON in why else "goes by itself"
+            why += f"; {who} {_once_confirmed(config, confirmed)}"
         words = f"{count(data['held'], 'page')} held: {why}"
         look = f"scrapy status --site {site} --pages held"
         remedy = (
@@ -83,11 +86,12 @@ def held_problems(
     return problems
 
 
-def _by_itself(config: Config) -> str:
-    runs = count(config.guard_confirm_runs, "later run")
+def _once_confirmed(config: Config, confirmed: int) -> str:
+    needed = config.guard_confirm_runs
     return (
-        f"goes by itself once {runs}, at least {config.guard_confirm_hours:g} h apart, "
-        f"{'finds' if config.guard_confirm_runs == 1 else 'find'} the same"
+        f"once {count(needed, 'later run')}, at least {config.guard_confirm_hours:g} h "
+        f"apart, {'finds' if needed == 1 else 'find'} the same "
+        f"({min(confirmed, needed)} of {needed} so far)"
     )
 
 

@@ -13,7 +13,7 @@ from freshcrawl.core.freshness import (
     stale_reason,
     stale_reasons,
 )
-from freshcrawl.core.guards import PERSON
+from freshcrawl.core.guards import PERSON, GuardPolicy, counted
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
@@ -44,7 +44,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     # What a clock that was ahead has dated is not the last one.
     reports = sorted(_reports(state), key=lambda report: report.started_at <= now)
     staged = {entry.key: entry for entry in state.staged()}
-    held = [entry.held for entry in staged.values() if entry.held]
+    held = [entry for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
     stale = stale_reasons(records.values(), now, policy.max_age)
     decided = stale_reasons(filter(is_decided, records.values()), now, policy.max_age)
@@ -62,8 +62,9 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "alerts": outbox_status(state.records),
         "writer": holder(state.folder) if state.folder else "",
         "held": len(held),
-        "held_classes": sorted(set(held)),
-        "held_reasons": reports[-1].held_reasons if held and reports else [],
+        "held_classes": sorted({entry.held for entry in held}),
+        "held_reasons": _held_reasons(reports[-1], len(held)) if held and reports else [],
+        "held_confirmed": confirmed_runs(held, policy),
         "pinned": rollback.reason(state.name) if rollback and rollback.pinned else "",
         "chunks": info.get("chunks", 0),
         "model": info.get("model", ""),
@@ -93,6 +94,23 @@ def _runs(reports: list[RunReport]) -> bool:
     return bool(reports) and reports[-1].status == "running"
 
 
+def _held_reasons(report: RunReport, held: int) -> list[str]:
+    """Return why work is held: what the last run said, and how much was decided since."""
+    decided = 0 if report.pinned else report.held - held
+    since = [f"{decided} of the {report.held} decided since"] if decided > 0 else []
+    return [*report.held_reasons, *since]
+
+
+def confirmed_runs(held: list[Staged], policy: SchedulePolicy) -> int | None:
+    """Return how many runs have confirmed held work that goes by itself, None if there is none.
+
+    Of several pages that is the one which was confirmed least.
+    """
+    needed = GuardPolicy(confirm_secs=policy.confirm)
+    found = [counted(entry.held_runs, needed) for entry in held if not entry.person]
+    return min(found, default=None)
+
+
 def never_crawled(site: SiteConfig) -> dict[str, Any]:
     """Return the status of a site of ``sites.toml`` that has no state yet."""
     return _nothing(site.name, site.url)
@@ -114,6 +132,7 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
         "held": 0,
         "held_classes": [],
         "held_reasons": [],
+        "held_confirmed": None,
         "pinned": "",
         "chunks": 0,
         "model": "",

@@ -58,7 +58,7 @@ def stopped_early(run: Mapping[str, Any]) -> bool:
 def run_lines(run: Mapping[str, Any]) -> list[str]:
     """Return what a run asked for, found, embedded and saved, without what is zero."""
     return [line for line in (_asked(run), _found(run), _embedded(run), _saved(run)) if line] + [
-        f"{words}: {some(run['urls'][name], run[counter])}"
+        f"{words}{_still_held(run, counter)}: {some(run['urls'][name], run[counter])}"
         for name, (counter, words) in URL_KINDS.items()
         if name in run["urls"] and not (name == "new" and run["first_crawl"])
     ]
@@ -76,7 +76,11 @@ def _asked(run: Mapping[str, Any]) -> str:
 def _found(run: Mapping[str, Any]) -> str:
     kinds = ", ".join(f"{kind}: {n}" for kind, n in run["rejected_kinds"].items())
     why = {"rejected": f" ({kinds})" if kinds else ""}
-    found = [f"{run[name]} {words}{why.get(name, '')}" for name, words in VERDICTS if run[name]]
+    found = [
+        f"{run[name]} {words}{why.get(name, '')}{_still_held(run, name)}"
+        for name, words in VERDICTS
+        if run[name]
+    ]
     if run["dead"]:
         found.append(count(run["dead"], "dead link"))
     if run["missing"]:
@@ -85,6 +89,14 @@ def _found(run: Mapping[str, Any]) -> str:
             f"{run['missing']} still there though no sitemap or page links to {them} any more"
         )
     return ", ".join(found)
+
+
+def _still_held(run: Mapping[str, Any], name: str) -> str:
+    """Return in words how many of the pages that a verdict counts are held, "" for none."""
+    held = run["held_verdicts"].get(name, 0)
+    if not held:
+        return ""
+    return " (held)" if held == run[name] else f" ({held} of them held)"
 
 
 def _embedded(run: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
@@ -98,6 +99,7 @@ def _report(run: Run, judgement: Judgement, held: Collection[str]) -> None:
     holding = {staged[key].held for key in held}
     report.held = len(held)
     report.held_classes = sorted(holding)
+    report.held_verdicts = dict(Counter(run.counted[key] for key in held if key in run.counted))
     reasons = [guard.reason for kind, guard in judgement.tripped.items() if kind in holding]
     removals = judgement.tripped.get(REMOVALS)
     why = [staged[key].person for key in held if staged[key].person]

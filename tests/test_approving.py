@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from freshcrawl.commands.approve import Command as Approve
 from freshcrawl.commands.discard import Command as Discard
 from freshcrawl.rollback import release, roll_back
 from freshcrawl.seams import Seam, listening
-from freshcrawl.state import make_embedder
+from freshcrawl.state import make_embedder, open_for_writing
 from tests.support.cuts import Killed, WatchedEmbedder, copy_as_killed
 from tests.support.decided_site import DecidedSite
 from tests.support.in_process import NAME
@@ -72,7 +73,8 @@ def test_discarded_work_is_not_found_again(either: DecidedSite) -> None:
     assert len(WatchedEmbedder.texts) == texts
     status = site.status()
     assert status["stale_reasons"] == status["stale_decided"] == {
-        "a person discarded its new text": SIZE, "a person discarded its removal (410)": GONE,
+        "kept by a person: new text discarded": SIZE,
+        "kept by a person: removal discarded (410)": GONE,
     }  # fmt: skip
     assert site.check() == 0
 
@@ -274,7 +276,8 @@ def test_commands(
 def test_what_is_not_known_is_one_line(
     capsys: pytest.CaptureFixture[str], site: DecidedSite, command: type
 ) -> None:
-    with pytest.raises(UsageError, match="'removal' is neither removals nor changes nor a URL"):
+    told_so = "'removal' is neither removals nor changes nor a URL; did you mean removals"
+    with pytest.raises(UsageError, match=told_so):
         told(capsys, site, command(), "removal")
     code, out, err = told(capsys, site, command(), url_of("/nowhere"))
     assert (code, out) == (1, "")
@@ -283,6 +286,24 @@ def test_what_is_not_known_is_one_line(
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "no state of a site 'other'" in err
     assert site.held() == set(site.paths)
+
+
+def test_of_several_sites_the_one_that_knows_the_page_is_meant(
+    capsys: pytest.CaptureFixture[str], site: DecidedSite
+) -> None:
+    page, both = url_of(site.paths[0]), url_of(site.paths[1])
+    shutil.copytree(site.place.state / NAME, site.place.state / "other")
+    with closing(open_for_writing(site.config(), "other", "test", site.now)) as other:
+        other.records.delete(f"page:{key_of(site.paths[0])}")
+        other.records.commit()
+    assert told(capsys, site, Discard(), page)[:2] == (
+        0,
+        f"{NAME}: 1 held page discarded: they stay as they are published\n"
+        f"  {page}  would leave the answers (gone: 410)\n",
+    )
+    for args in ([both], [url_of("/nowhere")], ["removals"], []):
+        with pytest.raises(UsageError, match="there are several sites: name one with --site"):
+            told(capsys, site, Discard(), *args)
 
 
 @pytest.mark.parametrize("dry_run", [True, False])

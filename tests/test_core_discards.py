@@ -72,9 +72,9 @@ def test_a_page_that_answers_as_published(entry: Staged, canonical: str, *, stan
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (text("a"), "a person discarded its new text"),
-        (out(Status.GONE, Cause.GONE, reason="410"), "a person discarded its removal (410)"),
-        (out(Status.HIDDEN), "a person discarded its removal (hidden)"),
+        (text("a"), "kept by a person: new text discarded"),
+        (out(Status.GONE, Cause.GONE, reason="410"), "kept by a person: removal discarded (410)"),
+        (out(Status.HIDDEN), "kept by a person: removal discarded (hidden)"),
     ],
 )
 def test_words(entry: Staged, said: str) -> None:

@@ -135,7 +135,7 @@ def test_a_page_whose_change_is_held_is_due_in_every_run() -> None:
 
 def test_what_a_person_discarded() -> None:
     text = words_of({**CHECKED, "discarded": {"status": "gone", "reason": "410", "at": NOW - HOUR}})
-    assert "stale: a person discarded its removal (410)" in text
+    assert "stale: kept by a person: removal discarded (410)" in text
     assert "discarded 60 min ago (1970-" in text
     assert f"to take that back: scrapy approve --site docs {ROOT}a\n" in text
 

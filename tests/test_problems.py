@@ -9,6 +9,7 @@ import pytest
 from freshcrawl import cli
 from freshcrawl.commands.status import CODES
 from freshcrawl.config import Config
+from freshcrawl.core.guards import Unwell
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.problems import Kind, Problem, run_remedies, site_problems
@@ -19,7 +20,7 @@ from freshcrawl.summary import release_command
 NOW = 1_700_000_000.0
 HOUR = 3_600.0
 CRAWL = "scrapy crawl docs -a site=docs"
-HELD = {"held": 9, "held_classes": ["removals"]}
+HELD = {"held": 9, "held_classes": ["removals"], "held_confirmed": 1}
 
 
 def contract(**values: Any) -> dict[str, Any]:
@@ -89,15 +90,22 @@ def test_held_work_says_whether_it_goes_by_itself() -> None:
     assert code == cli.HELD
     assert words == (
         "9 pages held: too many removals at once; goes by itself once 2 later runs, at least 12 h "
-        "apart, find the same"
+        "apart, find the same (1 of 2 so far)"
     )
     assert remedy == (
         f"look: scrapy status --site docs --pages held; let go: {release}; "
         "keep as it is: scrapy discard --site docs"
     )
-    [(_, words, _)] = told(**HELD, held_reasons=["more than half: a person must decide"])
+    [(_, words, _)] = told(**HELD, held_reasons=["7 pages marked: a person must decide"])
+    assert "a person must decide; the others go by themselves once 2 later runs" in words
+    person = {**HELD, "held_confirmed": None}
+    [(_, words, _)] = told(**person, held_reasons=["more than half: a person must decide"])
     assert words == "9 pages held: more than half: a person must decide"
-    assert run_remedies(contract(**HELD, held_reasons=["x"]), "docs") == [remedy]
+    sick = Unwell(8, 20).reason
+    [(_, words, _)] = told(**HELD, held_reasons=[sick])
+    assert words == f"9 pages held: {sick}", "the next run that is well lets it go"
+    del person["held_confirmed"]
+    assert run_remedies(contract(**person, held_reasons=["x"]), "docs") == [remedy]
 
 
 def test_rolled_back() -> None:
@@ -149,7 +157,7 @@ def test_events_that_wait_for_a_webhook_that_is_no_more() -> None:
 
 
 def test_pages_that_are_stale_by_decision_are_none() -> None:
-    decided = {"a person discarded its new text": 2, 'gone; kept by gone = "keep"': 1}
+    decided = {"kept by a person: new text discarded": 2, 'gone; kept by gone = "keep"': 1}
     stale = {"stale": 6, "stale_reasons": {"HTTP 503": 3, **decided}}
     [(_, words, _)] = told(**stale, stale_decided={**decided, "HTTP 503": 1})
     assert words == "2 pages stale (2 HTTP 503)"

@@ -67,6 +67,7 @@ def test_what_is_left_of_half_a_site_waits_for_a_person(
     site.drop(gone, listed=True)
     site.crawl(FIRST)
     decide(site, gone[:1])
+    assert site.status()["held_reasons"][-1] == "1 of the 5 decided since"
     waits(site, set(gone[1:]))
     decide(site, gone[1:4])
     waits(site, set(gone[4:]), runs=2)

@@ -148,6 +148,11 @@ def test_savings_are_told_only_where_the_comparison_is_fair(
         assert 0 <= run[f"saved_{part}"] <= whole
 
 
+def test_what_is_found_and_held_is_not_said_to_have_left() -> None:
+    text = text_of(gone=1, hidden=7, changed=2, held=4, held_verdicts={"gone": 1, "hidden": 3})
+    assert "2 changed, 1 gone (held), 7 hidden (3 of them held)\n" in text
+
+
 def test_what_is_held_what_is_incomplete_and_what_failed() -> None:
     lines = lines_of(
         held=9,

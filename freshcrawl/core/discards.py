@@ -15,6 +15,20 @@ KEPT = ("status", "verdict", "reason", "cause", "digest", "simhash", "gist", "al
 AT_THE_END = frozenset({Cause.UNLISTED, Cause.COPY})
 """Causes that a run finds at its end: that the page answers, and how, says nothing of them."""
 
+WORDS = {
+    Cause.NOT_FOUND: "404",
+    Cause.GONE: "410",
+    Cause.UNLISTED: "nothing lists it any more",
+    Cause.MOVED: "it moved",
+    Cause.HOME: "it redirects to the home page",
+    Cause.OFF_SITE: "it redirects off the site",
+    Cause.COPY: "it is a copy",
+    Cause.NOINDEX: "noindex",
+    Cause.ROBOTS: "robots.txt",
+    Cause.SCOPE: "the site's table leaves it out",
+}
+"""Causes in words that are the same for each page, so that pages can be counted by them."""
+
 
 def remembered(entry: Staged) -> dict[str, Any]:
     """Return what is kept of work that a person discards."""
@@ -52,6 +66,6 @@ def words(discarded: Mapping[str, Any]) -> str:
     if not discarded:
         return ""
     if discarded.get("status") == Status.LIVE:
-        return "a person discarded its new text"
-    why = discarded.get("reason") or discarded.get("status")
-    return f"a person discarded its removal ({why})"
+        return "kept by a person: new text discarded"
+    why = WORDS.get(discarded.get("cause", "")) or discarded.get("reason") or discarded["status"]
+    return f"kept by a person: removal discarded ({why})"

@@ -23,6 +23,7 @@ TEXT_STANDS = frozenset({Verdict.LINKS_ONLY, Verdict.UNCHANGED, Verdict.COSMETIC
 WAITS = "held, waits for confirmation"
 PERSON = "a person must decide"
 HOME = "the home page"
+NOT_WELL = "the site is not well"
 HALF = "more than half of the site"
 MARKS = {Cause.NOINDEX: "marked noindex", Cause.ROBOTS: "disallowed by robots.txt"}
 """Causes by which one mistake of the site takes away many pages."""
@@ -81,7 +82,7 @@ class Unwell:
     def reason(self) -> str:
         """The reason in words."""
         return (
-            f"the site is not well ({self.failed} of {count(self.asked, 'page')} asked for failed "
+            f"{NOT_WELL} ({self.failed} of {count(self.asked, 'page')} asked for failed "
             "or were rejected): what would leave the answers waits for a run that finds it well"
         )
 

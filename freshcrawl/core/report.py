@@ -48,6 +48,8 @@ class RunReport(JsonRecord):
     held_reasons: list[str] = field(default_factory=list)
     held_classes: list[str] = field(default_factory=list)
     """Guards that hold them: removals, changes."""
+    held_verdicts: dict[str, int] = field(default_factory=dict)
+    """How many of the pages that are counted below under a verdict are held, by verdict."""
     pinned: str = ""
     """Why nothing is published, if the site was rolled back and not released since."""
     error: str = ""
