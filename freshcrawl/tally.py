@@ -104,8 +104,8 @@ def _report(run: Run, judgement: Judgement, held: Collection[str]) -> None:
     removals = judgement.tripped.get(REMOVALS)
     why = [staged[key].person for key in held if staged[key].person]
     reasons += guards.person_reasons(why, removals)
-    rest = sum(judgement.in_storm(run, key) for key in held) if removals is None else 0
-    reasons += [guards.left_over(rest)] if rest else []
+    rest = {key for key in held if judgement.in_storm(run, key) and not staged[key].person}
+    reasons += [guards.left_over(len(rest))] if rest and removals is None else []
     if judgement.unwell and REMOVALS in holding:
         reasons.append(judgement.unwell.reason)
     if held and not reasons:

@@ -230,3 +230,22 @@ def test_pages_that_left_in_the_future_do_not_count(
     site.drop(site.paths[4:6], listed=True)
     assert site.crawl(24, full=True).held == 0
     assert site.live() == set(site.paths[6:])
+
+
+@WAYS
+def test_what_is_left_of_few_that_a_list_lost_waits_for_a_person(
+    decide: Callable[[DecidedSite, list[str]], None],
+) -> None:
+    site = DecidedSite(8, table='absent = "hide"\nmissing_runs = 1\n')
+    try:
+        site.crawl()
+        lost = site.paths[:4]
+        for path in lost:
+            site.site.unlist(site.site.pages[path])
+        for hours in (FIRST, 36):
+            [reason] = site.crawl(hours).held_reasons
+            assert reason.startswith("4 pages no longer listed by a sitemap or page that lists")
+        decide(site, lost[:2])
+        waits(site, set(lost[2:]))
+    finally:
+        site.close()
