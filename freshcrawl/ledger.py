@@ -11,7 +11,7 @@ from freshcrawl import forgotten
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.listings import POINTERS, Listings
 from freshcrawl.core.pages import REDIRECTED, PageRecord, Status
-from freshcrawl.core.proofs import left
+from freshcrawl.core.proofs import left, stands_by
 from freshcrawl.core.schedule import DAY
 from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
@@ -113,6 +113,12 @@ class Ledger(StagedWork):
     def is_live(self, key: str) -> bool:
         """Tell whether a key is in the answers now."""
         return key in self.published and self.published[key].status == Status.LIVE
+
+    def stands_by(self, key: str, now: float) -> bool:
+        """Tell whether a page keeps its status, whatever answers for it in its place."""
+        record = self.pages.get(key)
+        left = key in self.published and record is not None and stands_by(record, now)
+        return self.is_live(key) or left
 
     def will_live(self, key: str) -> bool:
         """Tell whether a key is live, or will be once what is staged is published."""

@@ -40,7 +40,7 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
     verdict = Verdict.UNCHANGED if discarded and verdict in CONTENT else verdict
     changes: dict[str, Any] = {
         "reason": finding.reason,
-        "cause": finding.cause,
+        "cause": record.cause if _stays_out(record, verdict) else finding.cause,
         "missing_runs": finding.missing_runs,
         **_validators(run, item, record),
         **_churn(run, record, item, verdict, before),
@@ -80,6 +80,11 @@ def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) 
         run.ledger.drop_listings_of(item.key)
     if finding.status in {Status.GONE, Status.HIDDEN}:
         run.ledger.recheck_aliases_of(item.key)
+
+
+def _stays_out(record: PageRecord, verdict: str) -> bool:
+    """Tell an answer that says nothing of a page which left: the cause is what it was."""
+    return verdict == Verdict.REJECTED and record.status in {Status.HIDDEN, Status.GONE}
 
 
 def _void(run: Run, item: PageItem, finding: Finding) -> dict[str, Any]:

@@ -142,12 +142,12 @@ class PageAnswers:
     def _stays(self, item: PageItem, target_key: str) -> bool:
         """Tell whether a temporary redirect's target is read as the content of its source.
 
-        Not for a page that was live without one, until that lasts: it may be sent to a login
-        or a maintenance page.
+        Not for a page that is or was live without one, until that lasts: it may be sent to a
+        login or a maintenance page.
         """
         ledger, record = self._run.ledger, self._run.ledger.pages[item.key]
         known = target_key in ledger.pages or ledger.forgotten.of(target_key, item.target)
-        was_direct = ledger.is_live(item.key) and not record.via
+        was_direct = ledger.stands_by(item.key, item.fetched_at) and not record.via
         lasting = lasts(record, item.target, item.fetched_at)
         return not item.permanent and not known and (not was_direct or lasting)
 

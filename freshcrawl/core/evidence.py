@@ -147,14 +147,14 @@ def redirected(
 ) -> Finding:
     """Judge a redirect to another page (``key``) or out of the site (None).
 
-    A live page keeps its text under a temporary redirect, unread: that may be
-    a login or a maintenance page, unless it is ``lasting`` and leads to a live page.
-    One that never was live is an alias at once, and an alias of that page already
+    A live page keeps its text under a temporary redirect, unread, and one that left stays
+    as it is: that may be a login or a maintenance page, unless it is ``lasting`` and leads
+    to a live page. One that never was live is an alias at once, and an alias of that page already
     has not moved again.
     """
     live = record.status == Status.LIVE
-    if live and not permanent and not lasting:
-        return for_now(f"to {key}" if key else f"off the site to {url}")
+    if (live or _left(record, was_published)) and not permanent and not lasting:
+        return for_now(record, f"to {key}" if key else f"off the site to {url}")
     if key is None:
         reason = f"redirects off the site to {url}"
         if live and policies.off_site == "keep":
@@ -169,10 +169,14 @@ def redirected(
     return Finding(Status.ALIAS, f"{how} {key}", verdict, alias_of=key, cause=Cause.MOVED)
 
 
-def for_now(where: str) -> Finding:
-    """Judge a live page that redirects for the time being."""
+def for_now(record: PageRecord, where: str) -> Finding:
+    """Judge a page that is or was live and redirects for the time being: it stays as it is."""
     reason = f"redirects {where} for now"
-    return Finding(Status.LIVE, reason, Verdict.REJECTED, cause=Cause.FOR_NOW)
+    return Finding(Status(record.status), reason, Verdict.REJECTED, cause=Cause.FOR_NOW)
+
+
+def _left(record: PageRecord, was_published: bool) -> bool:
+    return was_published and record.status in {Status.HIDDEN, Status.GONE}
 
 
 def to_home(
@@ -189,15 +193,13 @@ def to_home(
     As with a 404, a page is hidden first, and gone when a run some hours later confirms it.
     """
     live = record.status == Status.LIVE
-    if live and not permanent:
-        return for_now("to the home page")
+    if (live or _left(record, was_published)) and not permanent:
+        return for_now(record, "to the home page")
     reason = f"redirects to the home page {url}"
     if live and policies.to_home == "keep":
         return kept(reason, Cause.HOME, "to_home")
     if not was_published:
         return excluded(reason, Cause.HOME)
-    if not permanent and record.status in {Status.HIDDEN, Status.GONE}:
-        return Finding(Status(record.status), reason, Verdict.EXCLUDED, cause=Cause.HOME)
     confirmed = is_confirmed(record, DEAD, now - policies.confirm)
     status = Status.GONE if confirmed else Status.HIDDEN
     return Finding(status, reason, Verdict.GONE, cause=Cause.HOME)

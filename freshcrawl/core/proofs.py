@@ -120,6 +120,18 @@ def first_found(record: PageRecord, causes: Collection[str]) -> float:
     return min(found, default=0.0)
 
 
+def stands_by(record: PageRecord, now: float) -> bool:
+    """Tell whether a page that was published keeps its status when another thing answers for it.
+
+    One that has left the answers does, until nothing of its own was read for long: it may be
+    back, and would not be looked at as often under another status.
+    """
+    if record.status in {Status.HIDDEN, Status.GONE}:
+        lasting = record.failures >= LASTING_RUNS - 1
+        return not (lasting and now - record.failing_since >= LASTING_SECS)
+    return record.status == Status.LIVE
+
+
 def lasts(record: PageRecord, target: str, now: float) -> bool:
     """Tell whether a page that redirects to ``target`` for the time being has done so for long.
 

@@ -93,8 +93,8 @@ class NormalizePipeline(RunComponent):
 
     def _not_the_page(self, item: PageItem, reason: str) -> None:
         """What was published stays; a page that never had text is just not a document."""
-        live = self.run.ledger.is_live(item.key)
-        (item.reject if live else item.exclude)(reason)
+        stands = self.run.ledger.stands_by(item.key, item.fetched_at)
+        (item.reject if stands else item.exclude)(reason)
 
     def _canonical(self, item: PageItem, url: str) -> None:
         key = self.run.sightings.key_of(url) if url else None

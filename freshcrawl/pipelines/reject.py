@@ -64,11 +64,12 @@ class RejectPipeline(RunComponent):
 
     async def _judge(self, item: PageItem, document: Document) -> None:
         live = self.run.ledger.is_live(item.key)
+        exclude = not self.run.ledger.stands_by(item.key, item.fetched_at)
         await in_turn(self._fill_essence, item, document)
         pattern = self.run.site.expected_heading
         if pattern and not _has_heading(document, pattern):
             reason = f"no heading and no title matches expected_heading {pattern!r}"
-            item.refuse(HEADING, reason, exclude=not live)
+            item.refuse(HEADING, reason, exclude=exclude)
             return
         before = await in_turn(self._published, item) if live else None
         if document.wall:
@@ -80,7 +81,7 @@ class RejectPipeline(RunComponent):
             soft_404 = await in_turn(self._is_soft_404, item, document, before, unknown)
         if soft_404:
             reason = "answers 200 with what the site says of pages that do not exist"
-            item.refuse(SOFT_404, reason, exclude=not live)
+            item.refuse(SOFT_404, reason, exclude=exclude)
         elif before is not None and not self._leaves(item):
             await in_turn(self._compare_length, item, document, before)
 
