@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freshcrawl.answers import export_rows
+from freshcrawl.core.listings import Listings
 from freshcrawl.core.pages import Status
 from freshcrawl.core.urls import normalize_url
 from freshcrawl.extract import extract
@@ -43,8 +44,8 @@ class View:
     """By chunk id, of the index file."""
     records: dict[str, PageRecord] = field(default_factory=dict)
     staged: dict[str, Staged] = field(default_factory=dict)
-    listed: set[str] = field(default_factory=set)
-    """Keys that a source lists, as the records have it."""
+    reached: set[str] = field(default_factory=set)
+    """Keys that sources lead to, as the records have it."""
     kept: dict[str, set[str]] = field(default_factory=dict)
     """Embed digests of the vectors that are kept, by model."""
 
@@ -92,7 +93,7 @@ def _read(state: SiteState, now: float) -> View:
             {number: vector.tobytes() for number, vector in snapshot.vectors()},
             records=state.pages(),
             staged={entry.key: entry for entry in state.staged()},
-            listed={key for source in state.sources() for key in source.keys},
+            reached=Listings(state.sources()).reached(),
             kept=_kept(snapshot),
         )
         if view.generation:
