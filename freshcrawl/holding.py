@@ -12,7 +12,7 @@ from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Cause, Status
 from freshcrawl.homes import home_keys
 from freshcrawl.policies import guard_policy
-from freshcrawl.storms import decided_on, fates, first_found, places, tripped_guards
+from freshcrawl.storms import decided_on, fates, first_found, live_before, places, tripped_guards
 from freshcrawl.witnesses import is_dead, none_stood
 
 if TYPE_CHECKING:
@@ -94,8 +94,10 @@ def classes_of(run: Run) -> dict[str, str]:
     moves.update(places(run, fates(run, REMOVALS)))
     if home := sum(entry.cause == Cause.HOME for entry in staged) + moves[guards.HOME]:
         moves.update(dict.fromkeys(home_keys(run), home))  # that is where they lead, too
+    half = live_before(run) / 2  # few pages may be all of a small site
+    lone = {place for place, n in moves.items() if n <= LONE_MOVES and not 1 < n > half}
     return {
-        key: _class_of(run, entry, moves[entry.alias_of])
+        key: _class_of(run, entry, alone=entry.alias_of in lone)
         for key, entry in run.ledger.staged.items()
         if not _waits(run, entry)
     }
@@ -138,7 +140,7 @@ def _lost_many(run: Run) -> bool:
     return run.ledger.listings.lost() >= guards.LOST_MIN and not lifted
 
 
-def _class_of(run: Run, entry: Staged, moves: int) -> str:
+def _class_of(run: Run, entry: Staged, *, alone: bool) -> str:
     """Return the guard class.
 
     A page that moves alone to a live page of its own has none, nor has a text that comes back
@@ -146,11 +148,7 @@ def _class_of(run: Run, entry: Staged, moves: int) -> str:
     """
     if run.ledger.brings_back(entry):
         return ""
-    if (
-        entry.status == Status.ALIAS
-        and moves <= LONE_MOVES
-        and run.ledger.will_live(entry.alias_of)
-    ):
+    if entry.status == Status.ALIAS and alone and run.ledger.will_live(entry.alias_of):
         return ""
     return guards.work_class(entry, run.ledger.is_live(entry.key))
 

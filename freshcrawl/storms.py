@@ -120,6 +120,15 @@ def first_found(run: Run) -> float:
     return min([*since, run.now])
 
 
+def live_before(run: Run) -> int:
+    """Return how many pages of the answers there were when the first removal was found."""
+    began, pages = first_found(run), run.ledger.pages
+    came = {
+        k for k in run.ledger.live_keys() if k in pages and began < pages[k].first_seen <= run.now
+    }
+    return run.ledger.live_count() - len(came)
+
+
 def keep_storms(
     run: Run, held: Collection[str], decided: Mapping[str, Mapping[str, Fate]], since: float
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from freshcrawl import tally
+from freshcrawl.core.guards import PERSON
 from freshcrawl.core.pages import Cause, Status, Verdict
 from tests.support.runs import Bench, key_of, removal, stage, text
 
@@ -52,6 +53,22 @@ def test_guards(bench: Bench, entries: list[Staged], held: int) -> None:
     assert run.report.held == held
     assert len(free) == len(entries) - held
     assert bool(run.report.held_reasons) == bool(held)
+
+
+@pytest.mark.parametrize(
+    ("live", "moved", "held"), [(3, 3, 3), (4, 3, 3), (3, 2, 2), (4, 2, 0), (6, 3, 0), (1, 1, 0)]
+)
+def test_most_of_a_small_site_does_not_move_to_one_page_without_a_person(
+    live: int, moved: int, held: int
+) -> None:
+    bench = Bench()
+    bench.publish(*NAMES[:live])
+    run = bench.run()
+    moves = [removal(name, Status.ALIAS, key_of("plans")) for name in NAMES[:moved]]
+    stage(run, [*moves, text("plans")])
+    assert len(tally.release(run)) == moved + 1 - held
+    assert run.report.held == held
+    assert (PERSON in "".join(run.report.held_reasons)) == bool(held)
 
 
 def test_pages_that_the_table_leaves_out_need_no_site_that_is_well(bench: Bench) -> None:
