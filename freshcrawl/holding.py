@@ -135,9 +135,33 @@ def _lost_its_list(run: Run, entry: Staged) -> bool:
 
 
 def _lost_many(run: Run) -> bool:
-    """Tell whether lists that shrank lost so many pages that it may be a mistake of the site."""
+    """Tell whether lists that shrank or are no more lost so many pages that it may be a mistake."""
     lifted = guard_policy(run.config).removed_ratio >= 1
-    return run.ledger.listings.lost() >= guards.LOST_MIN and not lifted
+    lost = run.ledger.listings.lost() + _lost_with_their_list(run)
+    return lost >= guards.LOST_MIN and not lifted
+
+
+def _lost_with_their_list(run: Run) -> int:
+    """Return how many pages were listed last by a source that is no more, and by none since.
+
+    Those count that would leave for it, and those that left for the same.
+    """
+    listings, pages = run.ledger.listings, run.ledger.pages
+    lost = [
+        record
+        for key, record in pages.items()
+        if record.unlisted_by
+        and (record.cause == Cause.UNLISTED or run.ledger.is_live(key))
+        and key not in listings.reached()
+    ]
+    dead = {
+        source
+        for record in lost
+        if run.ledger.is_live(record.key)
+        for source in record.unlisted_by
+        if source not in listings.sources
+    }
+    return sum(not dead.isdisjoint(record.unlisted_by) for record in lost)
 
 
 def _class_of(run: Run, entry: Staged, *, alone: bool) -> str:
