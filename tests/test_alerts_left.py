@@ -88,7 +88,7 @@ def test_hidden_page_that_is_found_gone_is_told_once(
     site.crawl(**receiver.settings)
     assert told(receiver) == [HIDDEN]
     answer(site, then)
-    for _ in range(3):
+    for _ in range(2):
         ended = site.crawl(**receiver.settings)
         assert ended.report is not None
         assert ended.report.generation == 2
