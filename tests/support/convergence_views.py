@@ -46,6 +46,8 @@ class View:
     staged: dict[str, Staged] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     """Keys that sources lead to, as the records have it."""
+    unread: set[str] = field(default_factory=set)
+    """Ids of sources that the last run could not read, as those that list nothing any more."""
     kept: dict[str, set[str]] = field(default_factory=dict)
     """Embed digests of the vectors that are kept, by model."""
 
@@ -94,6 +96,7 @@ def _read(state: SiteState, now: float) -> View:
             records=state.pages(),
             staged={entry.key: entry for entry in state.staged()},
             reached=Listings(state.sources()).reached(),
+            unread={source.id for source in state.sources() if source.unread_runs},
             kept=_kept(snapshot),
         )
         if view.generation:

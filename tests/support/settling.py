@@ -82,7 +82,7 @@ def unsettled(test: Convergence) -> list[str]:
             continue
         if record.failures or (record.doubt and not record.doubt.get("believed")):
             found.append(f"{key}: {record.last_verdict} ({record.reason})")
-        if test.absent != "keep" and key not in view.reached:
+        if test.absent != "keep" and key not in view.reached and not view.unread:
             found.append(f"{key}: unlisted, found by {record.missing_runs} runs")
     return found
 
@@ -119,7 +119,7 @@ def explained(test: Convergence, view: View, first: View) -> set[str]:
     for key in more:
         assert key in answering, f"{key} is in the answers, and does not answer any more"
         assert key not in listed, f"{key} is listed and answers; a first crawl left it out"
-        may_stay = test.absent == "keep" or key in view.reached
+        may_stay = test.absent == "keep" or key in view.reached or view.unread
         assert may_stay, f"{key} is reached from nowhere and still in the answers"
         body = test.site.html(answering[key]).encode()
         version = test.versions.of(key, view.pages[key].url, body)
