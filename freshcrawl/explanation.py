@@ -12,12 +12,12 @@ from freshcrawl.core.forgetting import record_of, undo_command
 from freshcrawl.core.freshness import CHURN_RUNS, stale_reason
 from freshcrawl.core.guards import PERSON, WAITS
 from freshcrawl.core.listings import Listings
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import LEAVING, Status, Verdict
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import CHANGES, LESSONS, due_at, is_due
 from freshcrawl.core.urls import url_key
 from freshcrawl.core.words import ago, count, when
-from freshcrawl.forgotten import marks_of
+from freshcrawl.forgotten import marks_of, scheme_of
 from freshcrawl.noise.words import noise_lines, noise_of
 from freshcrawl.proof_words import proof_lines, proofs_of
 from freshcrawl.site_status import would_do
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from freshcrawl.state import SiteState
 
 
+GIVE = "give the URL of a page, as https://docs.example.com/guide"
 CONFIRMS = "later runs that find the same, far enough apart, let it go by themselves"
 WHY_SO_OFTEN = {
     Verdict.NEW: ", the first time after half of that or more, so that not all come at once",
@@ -66,7 +67,7 @@ def explain(
     if key is None:
         return None
     mark = marks_of(state).of(key, url)
-    record = record_of(key, mark) if mark else state.pages().get(key)
+    record = record_of(key, mark, scheme_of(state)) if mark else state.pages().get(key)
     if record is None:
         return None
     sources = Listings(state.sources()).sources_of(key)
@@ -101,7 +102,7 @@ def key_in(state: SiteState, url: str) -> str | None:
     try:
         return url_key(url, site.rules)
     except ValueError as error:
-        raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
+        raise ConfigError(f"{error}; {GIVE}") from None
 
 
 def _record(record: PageRecord, sources: list[Source]) -> dict[str, Any]:
@@ -252,12 +253,17 @@ def _checks(page: Mapping[str, Any], now: float) -> list[str]:
     elif page["failures"]:
         checked = f"checked {when(page['last_checked'], now)}; {tried}: {page['last_verdict']}"
     else:
-        checked = f"checked {when(page['last_checked'], now)}: {page['last_verdict']}"
+        # What took the page away may have come by another way than most of its kind.
+        hidden = page["status"] == Status.HIDDEN and page["last_verdict"] in LEAVING
+        verdict = page["status"] if hidden else page["last_verdict"]
+        checked = f"checked {when(page['last_checked'], now)}: {verdict}"
     counts = f"{count(page['checks'], 'check')}, {count(page['changes'], 'change')}"
     if page["failures"]:
         counts += f", {count(page['failures'], 'failure')} in a row"
     lines = [f"{checked}; {counts}"]
-    if page["indexed_at"]:
+    if page["indexed_at"] and not page["content_digest"]:  # such a row is of a page that left
+        lines.append(f"left the answers {when(page['indexed_at'], now)}")
+    elif page["indexed_at"]:
         changed = when(page["last_changed"], now)
         lines.append(f"changed {changed}, indexed {when(page['indexed_at'], now)}")
     return lines
@@ -275,7 +281,7 @@ def schedule_words(page: Mapping[str, Any], now: float) -> str:
 
 def _interval(page: Mapping[str, Any]) -> str:
     if page["status"] == Status.GONE:
-        return "pages that are gone are looked at rarely"
+        return "a page that is gone is probed less and less often"
     if page["failures"]:
         why = ", and sooner while checks fail: up to a day apart"
     elif page["staged"] and page["staged"]["held"]:

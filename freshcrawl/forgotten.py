@@ -11,6 +11,7 @@ import logging
 import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from freshcrawl.alerts import forgotten_pages
 from freshcrawl.alerts.outbox import Outbox
@@ -44,6 +45,11 @@ def marks_of(state: SiteState) -> Forgotten:
     return published.joined(Forgotten.from_json(state.records.get(MARKS) or {}))
 
 
+def scheme_of(state: SiteState) -> str:
+    """Return how the URLs of a site begin, ``https`` if it is not known."""
+    return urlsplit((state.site_table() or {}).get("url", "")).scheme or "https"
+
+
 def catch_up(ledger: Ledger, state: SiteState) -> None:
     """Drop all that records hold of pages that are marked; durable with a commit."""
     marks = ledger.forgotten = marks_of(state)
@@ -55,14 +61,16 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
     for key in marks.keys.keys() & ledger.published.keys():
         logger.warning(
             "%(key)s was forgotten and is in the answers, as an older copy of the corpus was put "
-            "back: run scrapy forget https://%(key)s --site %(site)s",
-            {"key": key, "site": state.name},
+            "back: run scrapy forget %(scheme)s://%(key)s --site %(site)s",
+            {"key": key, "scheme": scheme_of(state), "site": state.name},
         )
     late = {key for key in marks.keys if not is_in_step(ledger, key)}
     if not late:
         return
     _keep_listed(ledger, late)
-    urls = {r.url for key in late if (r := ledger.pages.get(key))} | {f"https://{k}" for k in late}
+    urls = {r.url for key in late if (r := ledger.pages.get(key))}
+    urls |= {f"{each}://{key}" for key in late for each in ("http", "https")}
+    scheme = scheme_of(state)
     for key in sorted(late):
         for part in PARTS:
             if state.records.get(f"{part}:{key}") is not None:
@@ -70,7 +78,7 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
         ledger.drop_listings_of(key)
         page, mark = ledger.pages.get(key), marks.keys[key]
         forgotten_pages.note(state.records, page, mark, ledger.generation)
-        ledger.add(record_of(key, mark))
+        ledger.add(record_of(key, mark, scheme))
     ledger.noise.forget(late)
     names = names_pattern(urls | set(late))
     _blank_reports(state.records, names)

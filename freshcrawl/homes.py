@@ -69,7 +69,7 @@ def settle_homes(run: Run) -> None:
         if record.proofs:  # of this run's answer, which is the newest
             record.proofs[-1] |= {"cause": str(finding.cause), "status": str(finding.status)}
         if finding.status == Status.LIVE:
-            run.count_page(entry.key, "excluded")
+            run.count_page(entry.key, "kept")
             continue
         run.count_page(entry.key, "hidden")
         verdict = str(finding.verdict)

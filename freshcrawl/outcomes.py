@@ -242,6 +242,8 @@ def _counter(run: Run, verdict: str, finding: Finding, record: PageRecord) -> st
         return "dead"
     if verdict in LEAVING and finding.status == record.status:
         return ""  # a tombstone or alias that was looked at again
+    if verdict == Verdict.EXCLUDED and finding.status == Status.LIVE:
+        return "kept"
     left = verdict == Verdict.EXCLUDED and finding.status == Status.HIDDEN != record.status
     if left or verdict in {Verdict.GONE, Verdict.ABSENT}:
         return "hidden" if finding.status == Status.HIDDEN else "gone"

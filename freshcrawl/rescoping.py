@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from freshcrawl.run import Run
 
-OUT = "not among the site's pages any more (url, root, allow, deny, urls)"
+OUT = "not among the site's pages any more"
 SAME = "the site's URL rules make it the same page as"
 POLICIES: dict[str, str] = {
     Cause.UNLISTED: "absent",
@@ -165,14 +165,19 @@ def _end(run: Run, record: PageRecord, key: str | None) -> dict[str, Any]:
     if key is not None:
         end = {"status": Status.ALIAS, "reason": f"{SAME} {key}", "alias_of": key}
         return {**end, "cause": Cause.MOVED}
-    found = evidence.excluded(OUT, Cause.SCOPE, was_published=record.key in run.ledger.published)
-    return {"status": found.status, "reason": OUT, "alias_of": "", "cause": found.cause}
+    why, was = _out(run, record), record.key in run.ledger.published
+    found = evidence.excluded(why, Cause.SCOPE, was_published=was)
+    return {"status": found.status, "reason": why, "alias_of": "", "cause": found.cause}
+
+
+def _out(run: Run, record: PageRecord) -> str:
+    return f"{OUT} ({run.site.leaves_out(record.url)})"
 
 
 def _leave(run: Run, record: PageRecord, key: str | None) -> None:
     """Take a page out of the answers, unless the site's policy keeps it."""
     if key is None and run.policies.out_of_scope == "keep":
-        found = evidence.kept(OUT, Cause.SCOPE, "out_of_scope")
+        found = evidence.kept(_out(run, record), Cause.SCOPE, "out_of_scope")
         run.ledger.unstage(record.key)
         run.ledger.set(record.key, reason=found.reason, cause=found.cause)
         _prove(run, record, None)

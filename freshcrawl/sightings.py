@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from freshcrawl.core.forgetting import record_of
 from freshcrawl.core.pages import PageRecord, Status
@@ -49,7 +50,7 @@ class Sightings:
         if record is None:
             url = normalize_url(url)
             if mark := self._ledger.forgotten.of(key, url):
-                self._ledger.add(record_of(key, mark))
+                self._ledger.add(record_of(key, mark, urlsplit(url).scheme))
                 self.left_out += 1
                 return key
             self._ledger.add(PageRecord(key, url, first_seen=self._clock(), lastmod=lastmod))

@@ -151,6 +151,14 @@ class SiteConfig:
             return False
         return not self.allow or any(re.search(pattern, url) for pattern in self.allow)
 
+    def leaves_out(self, url: str) -> str:
+        """Return which key of the table leaves a URL out, in words; it is one that is left out."""
+        if not self.scope.contains(url):
+            return f"it is not below {self.scope.root}"
+        if found := next((p for p in self.deny if re.search(p, url)), None):
+            return f"deny {found!r}"
+        return "allow" if not self.wants(url) else "urls"
+
     def to_json(self) -> dict[str, Any]:
         """Return the table that makes this site again, without values at their default."""
         table = {

@@ -21,6 +21,7 @@ VERDICTS = (
     ("gone", "gone"),
     ("hidden", "hidden"),
     ("excluded", "excluded"),
+    ("kept", "kept by policy"),
     ("rejected", "rejected"),
     ("failed", "failed"),
 )

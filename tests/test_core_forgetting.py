@@ -77,10 +77,10 @@ def test_marks_are_joined_and_taken_away() -> None:
 
 
 def test_all_that_is_kept_is_key_and_time() -> None:
-    record = record_of(A, Mark(DAY, "/a$"))
+    record = record_of(A, Mark(DAY, "/a$"), "http")
     reason = "forgotten on 2027-01-15 by scrapy forget (pattern /a$)"
     assert record.to_json() == {
-        "key": A, "url": "https://docs.test/a", "status": Status.FORGOTTEN, "reason": reason,
+        "key": A, "url": "http://docs.test/a", "status": Status.FORGOTTEN, "reason": reason,
         "first_seen": DAY, "left_out": True,
     }  # fmt: skip
     assert undo_command("docs", "/a$") == "scrapy forget --undo '/a$' --site docs"

@@ -10,7 +10,7 @@ import pytest
 from freshcrawl.config import ConfigError
 from freshcrawl.core.listings import Source
 from freshcrawl.core.pages import PageRecord, Status, Verdict
-from freshcrawl.core.published import Staged
+from freshcrawl.core.published import Edit, Published, Staged
 from freshcrawl.core.report import RunReport
 from freshcrawl.core.schedule import SchedulePolicy
 from freshcrawl.explanation import explain, page_lines
@@ -79,8 +79,9 @@ def words_of(values: dict[str, Any], staged: Staged | None = None) -> str:
             {**FAILING, "status": Status.PENDING, "last_checked": 0.0, "checks": 2},
             ["never checked with success; tried 60 min ago"],
         ),
-        ({**CHECKED, "status": Status.GONE, "last_verdict": "gone"}, ["looked at rarely"]),
+        ({**CHECKED, "status": Status.GONE, "last_verdict": "gone"}, ["probed less and less"]),
         ({**CHECKED, "status": Status.HIDDEN, "last_verdict": "gone"}, ["at least once a day"]),
+        ({**CHECKED, "status": Status.HIDDEN, "last_verdict": "gone"}, [": hidden; 4 checks"]),
         (
             {**CHECKED, "churn": 3, "difference": DIFFERENCE, "last_verdict": "changed"},
             [f'changes on every run: {ROOT}a (3 checks in a row): "1" -> "2"'],
@@ -99,6 +100,20 @@ def test_words(values: dict[str, Any], expected: list[str]) -> None:
     for odd in ("None", " 0 s", "0 runs", "1 runs", "1 checks", "ago ago"):
         assert odd not in text
     assert ("changes on every run" in text) == ("churn" in values)
+
+
+def test_page_that_left_has_not_changed() -> None:
+    record = PageRecord(key_of("a"), f"{ROOT}a", **{**CHECKED, "status": Status.HIDDEN})
+    state = state_with(record)
+    state.corpus.publish(
+        [Edit(Published(record.key, record.url, Status.HIDDEN, changed_at=NOW - DAY))],
+        run_id="r", model="m", dimension=1, published_at=NOW - DAY, build=lambda snapshot: None,
+    )  # fmt: skip
+    found = explain(state, record.url, NOW, POLICY)
+    assert found is not None
+    text = "\n".join(page_lines(found, NOW))
+    assert "  left the answers 24 h ago (1970" in text
+    assert "indexed" not in text
 
 
 @pytest.mark.parametrize(
@@ -188,5 +203,5 @@ def test_the_narrowest_site_is_named_and_none_at_all() -> None:
 
 
 def test_what_is_no_url_is_an_error_of_usage() -> None:
-    with pytest.raises(ConfigError, match="is not a URL of a page"):
+    with pytest.raises(ConfigError, match="give the URL of a page"):
         explain(state_with(None), "ftp://x", NOW, POLICY)

@@ -17,6 +17,7 @@ from freshcrawl import cli
 from freshcrawl.alerts.outbox import Outbox
 from freshcrawl.commands.due import queue
 from freshcrawl.commands.forget import Command
+from freshcrawl.commands.history import Command as HistoryCommand
 from freshcrawl.compacting import waiting_digests
 from freshcrawl.config import ConfigError
 from freshcrawl.core.noise_site import SitePlace
@@ -137,6 +138,7 @@ def test_a_forgotten_page_is_gone_and_stays_so(site: QuickSite) -> None:
         assert (ended.report.complete, ended.embedded) == (True, [])
         assert site.findings() == []
     assert "forgotten on 20" in told(site, "/secret")
+    assert told(site, "/secret").startswith(url_of("/secret"))
     assert "not asked for any more" in told(site, "/secret")
     assert "not asked for any more" not in told(site, "/a")
     assert f"to let it in again: scrapy forget --undo {url_of('/secret')}" in told(site, "/secret")
@@ -238,8 +240,16 @@ def test_history_and_reports_do_not_name_it(site: QuickSite) -> None:
         assert any(url_of("/a") in urls for r in state.reports() for urls in r.urls.values())
 
 
-def test_a_forgotten_page_has_no_versions_to_compare(site: QuickSite) -> None:
+def test_a_forgotten_page_has_no_versions_to_compare(
+    site: QuickSite, capsys: pytest.CaptureFixture[str]
+) -> None:
     forgotten(site, url_of("/secret"))
+    command = HistoryCommand()
+    command.settings = site.place.settings({})
+    command.run([url_of("/secret")], argparse.Namespace(site="", json=False))
+    out = capsys.readouterr().out
+    assert out.startswith(f"{url_of('/secret')}\n")
+    assert "  nothing of it is kept: it was forgotten on 20" in out
     with (
         closing(site.reading()) as state,
         pytest.raises(StoreError, match=r"was forgotten on 20.* by scrapy forget"),
@@ -534,7 +544,7 @@ def test_dry_run_lists_and_changes_nothing(site: QuickSite) -> None:
         ("http://docs.test/old/*", StoreError, "a pattern does not begin with https://"),
         ("/old/(", ConfigError, "neither a URL .* nor a regular expression"),
         ("", ConfigError, "an empty pattern"),
-        ("https://", ConfigError, "is not a URL of a page"),
+        ("https://", ConfigError, "give the URL of a page"),
     ],
 )
 def test_what_means_no_page_is_said(

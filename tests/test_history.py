@@ -108,7 +108,7 @@ def test_page_that_moved_says_where_to(site: Site, state: SiteState) -> None:
 def test_what_is_not_known(site: Site, state: SiteState) -> None:
     assert history(state, site.url("nowhere")) is None
     assert diff(state, site.url("nowhere"), None, None) is None
-    with pytest.raises(ConfigError, match="is not a URL of a page"):
+    with pytest.raises(ConfigError, match="give the URL of a page"):
         history(state, "mailto:x")
 
 

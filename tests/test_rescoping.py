@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from freshcrawl import tally
 from freshcrawl.absence import to_confirm
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.rescoping import OUT, add_targets
+from freshcrawl.site_tables import make_site
 from tests.support.runs import ROOT, Bench, key_of
 
 NAMES = tuple(f"{folder}/{n}" for folder in ("a", "b") for n in range(20))
@@ -35,13 +38,29 @@ def test_denied_pages_are_not_asked_for_and_leave(bench: Bench) -> None:
     assert not set(to_confirm(run)) & out
     assert not any(run.is_due(key) for key in out)
     staged = run.ledger.staged
-    assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.HIDDEN, OUT)}
+    reason = f"{OUT} (deny '/a/1?[0-4]$')"
+    assert {(staged[key].status, staged[key].reason) for key in out} == {(Status.HIDDEN, reason)}
     assert run.report.hidden == 10
     # 10 of 40 is more than the guard lets go at once.
     assert tally.release(run) == []
     assert run.report.held_reasons == [
         "too many removals at once (10 of 40 live pages would leave the answers)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "url", "why"),
+    [
+        ({"deny": ["/x", "/a$"]}, "a", "deny '/a$'"),
+        ({"allow": ["/x"]}, "a", "allow"),
+        ({"discovery": "list", "urls": [f"{ROOT}x"]}, "a", "urls"),
+        ({"url": f"{ROOT}guide/"}, "a", f"it is not below {ROOT}guide/"),
+    ],
+)
+def test_the_key_that_leaves_a_page_out_is_named(table: Any, url: str, why: str) -> None:
+    site = make_site({"url": ROOT, **table}, "test")
+    assert site.key_of(ROOT + url) is None
+    assert site.leaves_out(ROOT + url) == why
 
 
 def test_few_denied_pages_leave_at_once(bench: Bench) -> None:

@@ -200,6 +200,11 @@ def test_pages_that_left_by_exclusion_are_named_with_their_own_number() -> None:
     assert "http://a/4 and 1 more" in text
 
 
+def test_pages_that_a_policy_keeps_are_not_called_excluded() -> None:
+    assert "1 kept by policy" in text_of(kept=1)
+    assert "excluded" not in text_of(kept=1)
+
+
 def test_new_pages_of_a_first_crawl_are_not_named() -> None:
     urls = {"new": ["http://a/n"]}
     assert "http://a/n" in text_of(new=1, urls=urls)

@@ -14,7 +14,7 @@ from freshcrawl.arguments import known_sites
 from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.urls import url_key
-from freshcrawl.explanation import explain, page_lines
+from freshcrawl.explanation import GIVE, explain, page_lines
 from freshcrawl.policies import noise_rules, schedule_policy
 from freshcrawl.state import open_for_reading
 from freshcrawl.unknown_pages import why_unknown
@@ -85,7 +85,7 @@ def unknown(config: Config, url: str, only: str) -> str:
     try:
         url_key(url)
     except ValueError as error:
-        raise ConfigError(f"{url!r} is not a URL of a page: {error}") from None
+        raise ConfigError(f"{error}; {GIVE}") from None
     sites = {name: site for name, site in known_sites(config, []).items() if only in {"", name}}
     with ExitStack() as opened:
         states = {}

@@ -9,6 +9,7 @@ from scrapy.exceptions import UsageError
 
 from freshcrawl import cli
 from freshcrawl.clock import make_clock
+from freshcrawl.core.pages import Status
 from freshcrawl.core.words import count, when
 from freshcrawl.page_history import history, span
 
@@ -61,7 +62,9 @@ def _lines(page: dict[str, Any], now: float) -> list[str]:
     lines = [page["url"], f"  site {page['site']}, key {page['key']}: {page['status']}{why}"]
     if page["moved_to"]:
         lines.append(f"  moved to {page['moved_to']}")
-    if not page["versions"]:
+    if page["status"] == Status.FORGOTTEN:
+        lines.append(f"  nothing of it is kept: it was {page['reason']}")
+    elif not page["versions"]:
         lines.append("  nothing of it was published")
     for version in page["versions"]:
         lines += _version_lines(version, now)

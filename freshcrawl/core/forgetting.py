@@ -98,10 +98,10 @@ def compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def record_of(key: str, mark: Mark) -> PageRecord:
-    """Return all that is kept of a forgotten page."""
+def record_of(key: str, mark: Mark, scheme: str) -> PageRecord:
+    """Return all that is kept of a forgotten page; ``scheme`` is that of its site's URL."""
     return PageRecord(
-        key, f"https://{key}", Status.FORGOTTEN, mark.words, first_seen=mark.at, left_out=True
+        key, f"{scheme}://{key}", Status.FORGOTTEN, mark.words, first_seen=mark.at, left_out=True
     )
 
 

@@ -76,6 +76,8 @@ class RunReport(JsonRecord):
     excluded: int = 0
     newly_excluded: int = 0
     """Those of them that were in the answers and leave."""
+    kept: int = 0
+    """Pages that would leave, but a policy of the site keeps them."""
     rejected: int = 0
     rejected_kinds: dict[str, int] = field(default_factory=dict)
     """How many of them were what: ``login form``, ``soft 404`` and so on."""
