@@ -404,7 +404,8 @@ def test_page_that_links_lead_to_comes_back_by_undo(tmp_path: Path, runner: asyn
     assert not site.asked("/b")
     undone(site, url_of("/b"))
     site.crawl(full=False)
-    assert [site.asked(path) for path in ("/", "/hub", "/a", "/b")] == [False, True, False, True]
+    # The start page as well: until the hub was read, it may have come to list what only b listed.
+    assert [site.asked(path) for path in ("/hub", "/a", "/b")] == [True, False, True]
     assert site.urls() == {"/", "/hub", "/a", "/b", "/c"}
 
 
