@@ -186,7 +186,7 @@ def test_older_copy_of_the_corpus_is_told_and_mended_by_forgetting_again(
     assert damage.remedy == f"none: run scrapy forget https://{KEY}"
     site.crawl()
     assert not site.asked("/secret")
-    assert f"run scrapy forget https://{KEY} --site docs" in caplog.text
+    assert f"run scrapy forget http://{KEY} --site docs" in caplog.text
     with closing(site.reading()) as state:
         record = state.page(KEY)
     assert record is not None
