@@ -41,8 +41,7 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     finally:
         snapshot.close()
     records = state.pages()
-    # What a clock that was ahead has dated is not the last one.
-    reports = sorted(_reports(state), key=lambda report: report.started_at <= now)
+    reports = _reports(state)
     staged = {entry.key: entry for entry in state.staged()}
     held = [entry for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
