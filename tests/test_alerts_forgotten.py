@@ -15,6 +15,7 @@ from freshcrawl.alerts.webhook import webhook_of
 from freshcrawl.forgetting import forget, let_in
 from freshcrawl.seams import Seam
 from tests.support.origin import Answer
+from tests.support.project import scrapy
 from tests.support.quick_site import NOW, QuickSite
 from tests.support.receiver import SECRET, Receiver
 from tests.support.site_model import key_of, url_of
@@ -147,6 +148,23 @@ def test_killed_in_between_it_is_told_by_the_next_run(site: QuickSite, receiver:
     for _ in range(2):
         site.crawl(**receiver.settings)
     assert pages(receiver) == [("page.gone", KEY)]
+
+
+def test_killed_in_between_the_command_that_sends_says_nothing_of_the_page(
+    site: QuickSite, receiver: Receiver
+) -> None:
+    site.serve("/secret", f"{TEXT} Or with chrysanthemum.")
+    site.crawl(**DOWN)
+    with seams.listening(killed), pytest.raises(Dead):
+        forgotten(site)
+    sites = {"FRESHCRAWL_SITES": str(site.place.folder / "sites.toml")}
+    done = scrapy(
+        "alerts", "--send", state=site.place.state, settings={**receiver.settings, **sites}
+    )
+    assert done.returncode == 0, done.stderr
+    assert receiver.taken
+    assert not [got for got in receiver.taken if b"Page /secret" in got.raw]
+    assert pages(receiver)[-1] == ("page.gone", KEY)
 
 
 @pytest.mark.parametrize("between", [True, False])

@@ -17,6 +17,7 @@ from freshcrawl.clock import make_clock
 from freshcrawl.config import ConfigError
 from freshcrawl.core.report import iso
 from freshcrawl.core.words import ago, count
+from freshcrawl.ledger import Ledger
 from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class Command(ScrapyCommand):
         names, codes = _sites_with(config, opts.site, resend, dead=True)
 
         def work(state: SiteState, own: Config) -> dict[str, Any]:
+            # A forget that was cut off is carried out before anything of its pages is sent.
+            Ledger(state, clock()).commit_records()
             done, revived = send_all(state, webhook, clock, TRIES, resend)
             return {"site": state.name, **{n: getattr(done, n) for n in NUMBERS}, "again": revived}
 

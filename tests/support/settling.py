@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.approving import Choice, approve
 from freshcrawl.clock import make_clock
-from freshcrawl.core.pages import Status
+from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.state import make_embedder, open_for_writing
 from tests.support import convergence_checks as checks
 from tests.support.convergence_views import view_of
@@ -76,7 +76,11 @@ def approve_all(test: Convergence) -> None:
 def unsettled(test: Convergence) -> list[str]:
     """Return what is left to do, in words."""
     view = test.view
-    found = [f"{key}: staged ({entry.held or 'not held'})" for key, entry in view.staged.items()]
+    found = [
+        f"{key}: staged ({entry.held or 'not held'})"
+        for key, entry in view.staged.items()
+        if not (view.unread and entry.verdict == Verdict.ABSENT)
+    ]
     for key, record in view.records.items():
         if record.status != Status.LIVE:
             continue
