@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.trust import gist_digest
-from freshcrawl.entering import began, groups, refused_texts, said
+from freshcrawl.entering import began, groups, is_like_others, refused_texts, said
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import LINKS_UNREAD
 from freshcrawl.witnesses import is_other_text, stood, stood_at
@@ -121,12 +121,16 @@ def _reject_entering(run: Run) -> None:
     It was refused of one in the answers, one that was asked for comparison has it, or several
     came with it and none in the answers has said since that the site is itself.
     """
-    refused, last = refused_texts(run), max(stood_at(run), default=0.0)
+    refused, times = refused_texts(run), stood_at(run)
+    last = max(times, default=0.0)
+    # Where there is nobody left to ask, as all have answered, that has to do.
+    asked = bool(run.witnesses) or not times
     other = {
         said(e) for k in run.witnesses if (e := run.ledger.staged.get(k)) and is_other_text(run, e)
     }
     for text, entries in groups(run).items():
-        alone = len(entries) > 1 and began(run, entries) > last
+        alone = asked and len(entries) > 1 and began(run, entries) > last
+        alone = alone and not is_like_others(run, entries[0])
         for entry in entries:
             if key := refused.get(text) or refused.get(entry.digest):
                 _reject(run, entry, f"the text that was refused of {key}")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import Status
+from freshcrawl.core.simhash import OTHER_BITS, hamming
+from freshcrawl.core.trust import essence_digest
 
 if TYPE_CHECKING:
     from freshcrawl.core.published import Staged
     from freshcrawl.run import Run
+
+NEIGHBOURS = 10
+"""Pages on each side, by address, whose texts are compared."""
 
 
 def said(entry: Staged) -> str:
@@ -28,6 +34,26 @@ def groups(run: Run) -> dict[str, list[Staged]]:
         if out and not run.ledger.brings_back(entry):
             found.setdefault(said(entry), []).append(entry)
     return found
+
+
+def is_like_others(run: Run, entry: Staged) -> bool:
+    """Tell whether a text is much like that of a page in the answers, or like that of a neighbour.
+
+    Pages of some sites differ in numbers and names only; a wall is like none of them.
+    """
+    pages = sorted(run.ledger.live_keys())
+    published = run.ledger.published
+    if any(hamming(published[key].simhash, entry.simhash) < OTHER_BITS for key in pages):
+        return True
+    here = bisect(pages, entry.key)
+    near = pages[max(0, here - NEIGHBOURS) : here + NEIGHBOURS]
+    return any(_essence(run, key) == said(entry) for key in near)
+
+
+def _essence(run: Run, key: str) -> str:
+    page, blocks = run.ledger.published[key], run.ledger.published_blocks(key)
+    text = "\n\n".join(block.plain for block in blocks or ())
+    return essence_digest((page.title,), text, page.url)
 
 
 def began(run: Run, entries: list[Staged]) -> float:
@@ -58,5 +84,13 @@ def doubtful(run: Run) -> set[str]:
         entry.key
         for text, entries in groups(run).items()
         for entry in entries
-        if len(entries) > 1 or text in refused or entry.digest in refused
+        if (len(entries) > 1 and not is_like_others(run, entry))
+        or text in refused
+        or entry.digest in refused
     }
+
+
+def ask_again(run: Run) -> None:
+    """Make the pages due of which a run that was cut off has left texts that it could not judge."""
+    for key in doubtful(run):
+        run.ledger.make_due(key)

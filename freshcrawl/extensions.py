@@ -16,6 +16,7 @@ from freshcrawl.boilerplate import settling
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.core.robots_meta import product_token
+from freshcrawl.entering import ask_again
 from freshcrawl.failures import log_failure
 from freshcrawl.homes import settle_homes
 from freshcrawl.publishing import PublishInterrupted
@@ -112,6 +113,7 @@ class RunExtension:
         And tell by webhook what an earlier one left, before the first request.
         """
         self._opened = True
+        ask_again(self.run)
         self._commit()
         if self._tells:
             await run_in_thread(self.run.alerts.deliver_rest)

@@ -12,7 +12,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.pages import REDIRECTED, Cause, Status, Verdict
-from freshcrawl.core.simhash import hamming
+from freshcrawl.core.simhash import OTHER_BITS, hamming
 from freshcrawl.entering import groups
 from freshcrawl.homes import home_keys
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from freshcrawl.run import Run
 
 WITNESSES = 2
-OTHER_BITS = 14
-"""Simhash bits in which texts differ that have next to nothing in common; half of 64 by chance."""
 COMMON = REDIRECTED | {Cause.NOINDEX, Cause.ROBOTS}
 """Causes by which one mistake of a site takes many pages away."""
 DEAD_ANSWERS = frozenset({Cause.NOT_FOUND, Cause.GONE})

@@ -17,7 +17,11 @@ def crawl(origin: Origin, state: Path, receiver: Receiver, *args: str, code: int
     done = scrapy(
         *("crawl", "docs", "-a", f"url={origin.url}", *args),
         state=state,
-        settings={**receiver.settings, "FRESHCRAWL_GUARD_REMOVED_MIN": 3},
+        settings={
+            **receiver.settings,
+            "FRESHCRAWL_GUARD_REMOVED_MIN": 3,
+            "FRESHCRAWL_GUARD_CONFIRM_HOURS": 0,
+        },
     )
     assert done.returncode == code, done.stderr[-3000:]
     return done
@@ -79,4 +83,10 @@ def test_receiver_is_told_what_became_of_a_site(tmp_path: Path) -> None:
             assert SECRET.encode() not in data
             assert b"path-of-the-receiver" not in data
     status: dict[str, Any] = json.loads(scrapy("status", "--json", state=state).stdout)
-    assert status["sites"][0]["alerts"] == {"waiting": 0, "failing": 0, "dead": 0, "problem": ""}
+    assert status["sites"][0]["alerts"] == {
+        "waiting": 0,
+        "failing": 0,
+        "attempts": 0,
+        "dead": 0,
+        "problem": "",
+    }

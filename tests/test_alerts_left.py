@@ -42,7 +42,7 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @pytest.fixture
 def site(tmp_path: Path, runner: asyncio.Runner) -> QuickSite:
-    site = QuickSite(tmp_path, runner)
+    site = QuickSite(tmp_path, runner, "guard_confirm_hours = 0\n")
     for path in ("/", "/a", "/b", "/c"):
         site.serve(path, f"The text of {path} is about valves.")
     site.on_sitemap("/", "/a", "/b", "/c")

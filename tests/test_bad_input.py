@@ -172,7 +172,7 @@ def told(result: Result, code: int, *words: str) -> None:
         (["query", "--max-age", "nan", "why"], "--max-age must be"),
         (["query", "what", "--kk", "3"], "unknown argument '--kk'"),
         (["explain"], "give one URL"),
-        (["explain", "nonsense"], "not a URL of a page"),
+        (["explain", "nonsense"], "give the URL of a page"),
         (["due", "all"], "unknown argument 'all'"),
         (["export", "--format", "csv"], "invalid choice: 'csv'"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from freshcrawl.core.pages import Cause
 from freshcrawl.core.proofs import all_of
+from freshcrawl.witnesses import WITNESSES
 from tests.support.site_server import Reply
 from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to, words
 
@@ -165,7 +166,8 @@ def test_what_is_hidden_is_looked_at_each_day_however_rarely_it_was(way: str) ->
         ways.site.listed = list(PATHS)
         ways.crawl(1.01)
         assert ways.found(words(PAGE)) == [{PAGE}]
-        assert PATHS[4] not in ways.site.asked
+        others = set(PATHS).intersection(ways.site.asked) - {PAGE}
+        assert len(others) <= WITNESSES, "asked for comparison"
 
 
 def test_a_page_that_is_gone_is_back_when_it_is_next_probed(state: Path) -> None:

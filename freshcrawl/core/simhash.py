@@ -8,6 +8,8 @@ from hashlib import blake2b
 import numpy as np
 
 SHINGLE = 3
+OTHER_BITS = 14
+"""Bits in which texts differ that have next to nothing in common; half of 64 by chance."""
 
 _MASK = (1 << 64) - 1
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
