@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.trust import gist_digest
-from freshcrawl.entering import began, groups, is_like_others, refused_texts, said
+from freshcrawl.entering import began, groups, is_strange, refused_texts, said
 from freshcrawl.ledger import NO_VALIDATORS
 from freshcrawl.outcomes import LINKS_UNREAD
 from freshcrawl.witnesses import is_other_text, stood, stood_at
@@ -129,8 +129,7 @@ def _reject_entering(run: Run) -> None:
         said(e) for k in run.witnesses if (e := run.ledger.staged.get(k)) and is_other_text(run, e)
     }
     for text, entries in groups(run).items():
-        alone = asked and len(entries) > 1 and began(run, entries) > last
-        alone = alone and not is_like_others(run, entries[0])
+        alone = asked and began(run, entries) > last and is_strange(run, entries)
         for entry in entries:
             if key := refused.get(text) or refused.get(entry.digest):
                 _reject(run, entry, f"the text that was refused of {key}")

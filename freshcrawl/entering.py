@@ -36,11 +36,16 @@ def groups(run: Run) -> dict[str, list[Staged]]:
     return found
 
 
-def is_like_others(run: Run, entry: Staged) -> bool:
-    """Tell whether a text is much like that of a page in the answers, or like that of a neighbour.
+def is_strange(run: Run, entries: list[Staged]) -> bool:
+    """Tell whether one of ``groups`` is of several pages, and their text like none in the answers.
 
     Pages of some sites differ in numbers and names only; a wall is like none of them.
     """
+    return len(entries) > 1 and not _is_like_others(run, entries[0])
+
+
+def _is_like_others(run: Run, entry: Staged) -> bool:
+    """Tell whether a text is much that of a page in the answers, or just that of a neighbour."""
     pages = sorted(run.ledger.live_keys())
     published = run.ledger.published
     if any(hamming(published[key].simhash, entry.simhash) < OTHER_BITS for key in pages):
@@ -83,10 +88,9 @@ def doubtful(run: Run) -> set[str]:
     return {
         entry.key
         for text, entries in groups(run).items()
+        for shared in [is_strange(run, entries)]
         for entry in entries
-        if (len(entries) > 1 and not is_like_others(run, entry))
-        or text in refused
-        or entry.digest in refused
+        if shared or text in refused or entry.digest in refused
     }
 
 

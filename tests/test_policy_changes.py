@@ -14,14 +14,22 @@ from freshcrawl.rescoping import POLICIES
 from freshcrawl.sites import SiteConfig, default_of
 from freshcrawl.witnesses import WITNESSES
 from tests.support.runs import Bench, key_of
-from tests.support.site_server import Reply
-from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to
+from tests.support.ways_site import (
+    PAGE,
+    PATHS,
+    Change,
+    Ways,
+    answers,
+    begun,
+    first_state,
+    html,
+    status,
+    to,
+    unlisted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    Change = Callable[[Ways], None]
 
 SOON = 0.05
 """Days after which no page of these is due by itself."""
@@ -32,23 +40,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return first_state(tmp_path_factory.mktemp("policies") / "state", by_links=False)
 
 
-def answers(reply: Reply) -> Change:
-    def change(ways: Ways) -> None:
-        ways.site.answers[PAGE] = reply
-
-    return change
-
-
-def status(number: int) -> Change:
-    return answers(Reply(number, b"sorry", {"Content-Type": "text/html"}))
-
-
 def disallowed(ways: Ways) -> None:
     ways.site.robots = f"User-agent: *\nDisallow: {PAGE}$\n"
-
-
-def unlisted(ways: Ways) -> None:
-    ways.site.listed.remove(PAGE)
 
 
 NOINDEX = answers(html(PAGE, head='<meta name="robots" content="noindex">'))

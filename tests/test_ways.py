@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,30 +10,26 @@ import pytest
 from freshcrawl.core.freshness import is_decided
 from freshcrawl.core.pages import Cause
 from tests.support.cuts import WatchedEmbedder
-from tests.support.site_server import Reply
-from tests.support.ways_site import PAGE, PATHS, Ways, begun, first_state, html, to, words
+from tests.support.ways_site import (
+    PAGE,
+    PATHS,
+    Change,
+    Ways,
+    answers,
+    begun,
+    first_state,
+    html,
+    status,
+    to,
+    unlisted,
+    words,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 OTHER, NEW = "/guide/d", "/guide/new"
 NEIGHBOURS = tuple(path for path in PATHS if path != PAGE)
-Change = Callable[[Ways], None]
-
-
-def answers(reply: Reply) -> Change:
-    def change(ways: Ways) -> None:
-        ways.site.answers[PAGE] = reply
-
-    return change
-
-
-def status(number: int) -> Change:
-    return answers(Reply(number, b"sorry", {"Content-Type": "text/html"}))
-
-
-def unlisted(ways: Ways) -> None:
-    ways.site.listed.remove(PAGE)
 
 
 def both(*changes: Change) -> Change:

@@ -97,7 +97,7 @@ class AllDead:
     def reason(self) -> str:
         """The reason in words."""
         return (
-            f"the site is not well ({count(self.dead, 'page')} dead, and no other that was asked "
+            f"{NOT_WELL} ({count(self.dead, 'page')} dead, and no other that was asked "
             f"for answered as itself): waits for a run that finds it well, else {PERSON}"
         )
 

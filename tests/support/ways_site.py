@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -183,6 +184,29 @@ def first_state(folder: Path, by_links: bool) -> Path:
         ways.crawl()
         shutil.copytree(ways.place.state, folder)
     return folder
+
+
+Change = Callable[[Ways], None]
+"""What may become of the page."""
+
+
+def answers(reply: Reply) -> Change:
+    """Let the page answer with something."""
+
+    def change(ways: Ways) -> None:
+        ways.site.answers[PAGE] = reply
+
+    return change
+
+
+def status(number: int) -> Change:
+    """Let the page answer with a status."""
+    return answers(Reply(number, b"sorry", {"Content-Type": "text/html"}))
+
+
+def unlisted(ways: Ways) -> None:
+    """Take the page off the list."""
+    ways.site.listed.remove(PAGE)
 
 
 @contextmanager
