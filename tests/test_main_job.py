@@ -1,7 +1,7 @@
 """The main job on SQLAlchemy's docs: crawl, ask, recrawl, new version, with the real model.
 
 The tests of this module follow each other on one site, as the days of an operator do. The nightly
-ones do so on the whole site; half of its text is in changelogs and a few large pages.
+ones do so on the whole site; most of its text is in changelogs and large pages.
 """
 
 from __future__ import annotations
@@ -35,14 +35,24 @@ DAY = 86_400
 NOT_YET = ("orm/quickstart.html", "core/serializer.html", "faq/performance.html")
 NO_MORE = ("orm/composites.html", "core/inspection.html", "dialects/oracle.html")
 LARGE = (
-    *(f"core/{name}.html" for name in ("constraints", "custom_types", "internals", "reflection")),
-    *("errors.html", "orm/declarative_tables.html", "orm/internals.html", "orm/mapping_api.html"),
-    "orm/extensions/associationproxy.html",
+    *("constraints", "connections", "custom_types", "dml", "engines", "internals", "metadata"),
+    *("reflection", "selectable", "sqlelement", "type_basics"),
 )
-"""Large pages that no question is about."""
+"""Large pages of the folder `core` that are left out by day."""
+LARGE_ORM = (
+    *("collection_api", "declarative_tables", "events", "internals", "join_conditions"),
+    *("large_collections", "mapping_api", "session_api", "extensions/associationproxy"),
+    *("extensions/asyncio", "extensions/hybrid", "queryguide/dml", "queryguide/inheritance"),
+)
+NOT_BY_DAY = (
+    *("changelog", "errors.html", "dialects/postgresql.html"),
+    *(f"core/{name}.html" for name in LARGE),
+    *(f"orm/{name}.html" for name in LARGE_ORM),
+)
 QUESTIONS = Path(__file__).parent / "data" / "questions.json"
-WANTED_IN_FIRST_5 = 34
-CRAWL_TIMEOUT_S = 1_500
+WANTED_IN_FIRST_5 = 0.85
+"""Share of the questions that find a page in the first five hits."""
+CRAWL_TIMEOUT_S = 2_700
 
 
 @dataclass
@@ -90,7 +100,7 @@ class Docs:
 
 
 PARTS = (
-    pytest.param(("changelog", *LARGE), id="without the largest"),
+    pytest.param(NOT_BY_DAY, id="without the largest"),
     pytest.param((), id="whole", marks=pytest.mark.nightly),
 )
 
@@ -102,7 +112,7 @@ def docs(
     sqlalchemy_43: Path,
     sqlalchemy_44: Path,
 ) -> Iterator[Docs]:
-    """Serve SQLAlchemy's docs, without a folder of them, with their first version laid in."""
+    """Serve SQLAlchemy's docs, without some of them by day, with their first version laid in."""
     if nginx_path() is None:
         pytest.skip("nginx is not installed")
     folder = tmp_path_factory.mktemp("main-job")
@@ -131,7 +141,10 @@ def test_first_crawl_indexes_every_page_with_content(docs: Docs, first: dict[str
 def test_questions_find_their_page(
     docs: Docs, first: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    questions = json.loads(QUESTIONS.read_text())["questions"]
+    there = texts(docs.before).keys()
+    asked = json.loads(QUESTIONS.read_text())["questions"]
+    questions = [question for question in asked if there & set(question["pages"])]
+    assert len(questions) >= len(asked) / 2
     config = Config(state_dir=str(docs.state))
     embedder = SentenceTransformerEmbedder(config.embed_model, "")
     reader = SiteReader(config, docs.name)
@@ -146,7 +159,7 @@ def test_questions_find_their_page(
     reader.close()
     with capsys.disabled():
         print(f"\n{len(questions) - len(missed)} of {len(questions)} questions in the first 5")
-    assert len(questions) - len(missed) >= WANTED_IN_FIRST_5, missed
+    assert len(questions) - len(missed) >= WANTED_IN_FIRST_5 * len(questions), missed
 
 
 def test_query_command_answers_with_clocks(docs: Docs, first: dict[str, Any]) -> None:
