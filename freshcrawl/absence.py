@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core import evidence
 from freshcrawl.core.evidence import UNLISTED
-from freshcrawl.core.listings import POINTERS
+from freshcrawl.core.listings import PATIENCE, POINTERS
 from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.proofs import Proof, over
 from freshcrawl.elsewhere import found_at, hubs_to_ask, unheard
@@ -52,7 +52,8 @@ def _unlisted(run: Run) -> list[PageRecord]:
     found = [record for key, record in run.ledger.pages.items() if key not in reached]
     for record in found:
         asked = record.status == Status.LIVE or record.key in run.handled
-        if asked and not record.unlisted_since:
+        # A time to come is of a clock that was wrong.
+        if asked and not 0 < record.unlisted_since <= run.now:
             run.ledger.set(record.key, unlisted_since=run.report.started_at)
     return found
 
@@ -95,11 +96,13 @@ def _answered(run: Run, record: PageRecord) -> bool:
 def _sources_read(run: Run, record: PageRecord) -> bool:
     """Tell whether all that listed a page last were read in this run.
 
-    Where that is not known, or they are no more, all of discovery must have been whole.
+    Where that is not known, or they are no more, all of discovery must have been whole; or what
+    fails has been waited for long enough.
     """
     sources = run.ledger.listings.sources
     if not record.unlisted_by or not sources.keys() >= set(record.unlisted_by):
-        return not run.report.incomplete_reasons
+        waited = run.now - found_at(run, record) >= PATIENCE
+        return waited or not run.report.incomplete_reasons
     return all(_was_read(run, source_id) for source_id in record.unlisted_by)
 
 

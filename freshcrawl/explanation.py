@@ -71,7 +71,8 @@ def explain(
     if record is None:
         return None
     sources = Listings(state.sources()).sources_of(key)
-    staged = next((entry for entry in state.staged() if entry.key == key and not mark), None)
+    waiting = {entry.key: entry for entry in state.staged()}
+    staged = waiting.get(key) if not mark else None
     return {
         "site": state.name,
         **_record(record, sources),
@@ -80,7 +81,7 @@ def explain(
         "due": is_due(record, staged, policy, now),
         **_published(state, key),
         "noise": noise_of(state.records, key, now, noise_expiry),
-        "staged": staged and _staged(staged),
+        "staged": staged and {**_staged(staged), "waits_for": _place(state, waiting, staged)},
         "forgotten": mark and _forgotten(state.name, url, mark),
     }
 
@@ -174,6 +175,13 @@ def _published(state: SiteState, key: str) -> dict[str, Any]:
 def _forgotten(site: str, url: str, mark: Mark) -> dict[str, Any]:
     undo = undo_command(site, mark.pattern or url)
     return {"at": iso(mark.at), "pattern": mark.pattern, "undo": undo}
+
+
+def _place(state: SiteState, waiting: Mapping[str, Staged], entry: Staged) -> str:
+    """Return the URL that a page is to move to and that cannot be read as a page, "" if it can."""
+    place = state.pages().get(entry.alias_of) if entry.alias_of else None
+    moves = entry.alias_of in waiting and waiting[entry.alias_of].status == Status.ALIAS
+    return place.url if place is not None and (moves or place.status != Status.LIVE) else ""
 
 
 def _staged(entry: Staged) -> dict[str, Any]:
@@ -286,6 +294,8 @@ def _interval(page: Mapping[str, Any]) -> str:
         why = ", and sooner while checks fail: up to a day apart"
     elif page["staged"] and page["staged"]["held"]:
         why = ", and by every run while a change is held"
+    elif page["discarded"] or (page["staged"] and page["staged"]["waits_for"]):
+        why = ""
     elif page["status"] == Status.HIDDEN:
         why = ", and at least once a day until it is back or gone for good"
     else:
@@ -306,4 +316,9 @@ def _waiting(page: Mapping[str, Any], staged: Mapping[str, Any]) -> str:
     what = "new text" if staged["status"] == Status.LIVE else staged["words"]
     if page["pinned"]:
         return f"found and waiting: {what}"
+    if staged["waits_for"]:
+        return (
+            f"found, and waiting until {staged['waits_for']} is a page that can be read: {what}; "
+            "until then the page answers with its last text"
+        )
     return f"a later run publishes what was found: {what}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core import proofs
-from freshcrawl.core.discards import outlasts_text
-from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
+from freshcrawl.core.discards import is_finding, outlasts_text
+from freshcrawl.core.pages import LEAVING, Cause, PageRecord, Status, Verdict
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.ledger import NO_VALIDATORS
 
@@ -27,7 +27,6 @@ ANSWERED = CONTENT | {Verdict.UNCHANGED, Verdict.COSMETIC}
 BODIES = frozenset({Outcome.FETCHED, Outcome.REDIRECT, Outcome.MISSING, Outcome.GONE})
 """Outcomes that came with a body, which any other crawl would get too."""
 LINKS_UNREAD = "pages whose links lead to others could not be read"
-LEAVING = frozenset({Verdict.GONE, Verdict.ABSENT, Verdict.MOVED})
 
 
 def conclude(run: Run, item: PageItem, finding: Finding, staged: Staged | None) -> None:
@@ -91,7 +90,9 @@ def _void(run: Run, item: PageItem, finding: Finding) -> dict[str, Any]:
     """Drop what older fetches staged: the newest has the word. Return what that changes."""
     ledger, key = run.ledger, item.key
     ledger.unstage(key)
-    if item.outcome != Outcome.DISALLOWED and not outlasts_text(ledger.pages[key], item.canonical):
+    kept = finding.status == Status.LIVE and is_finding(ledger.pages[key], finding.cause)
+    lasts = kept or outlasts_text(ledger.pages[key], item.canonical)
+    if item.outcome != Outcome.DISALLOWED and not lasts:
         ledger.forget_discard(key)
     if not ledger.is_live(key) and finding.status != Status.LIVE:
         return {"status": finding.status, "alias_of": finding.alias_of}
@@ -240,7 +241,7 @@ def _counter(run: Run, verdict: str, finding: Finding, record: PageRecord) -> st
     """Return the name of the report's counter for an outcome, "" for none."""
     if verdict == Verdict.GONE and record.key not in run.ledger.published:
         return "dead"
-    if verdict in LEAVING and finding.status == record.status:
+    if verdict in LEAVING - {Verdict.EXCLUDED} and finding.status == record.status:
         return ""  # a tombstone or alias that was looked at again
     if verdict == Verdict.EXCLUDED and finding.status == Status.LIVE:
         return "kept"

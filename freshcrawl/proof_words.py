@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.pages import Cause, Status
 from freshcrawl.core.proofs import all_of
 from freshcrawl.core.report import iso
+from freshcrawl.core.same_work import same_cause
 from freshcrawl.core.words import count, when
 
 if TYPE_CHECKING:
@@ -64,16 +65,23 @@ def proofs_of(record: PageRecord) -> list[dict[str, Any]]:
 def proof_lines(page: Mapping[str, Any], now: float) -> list[str]:
     """Return what proves the state of a page, and what did before, a line each, newest first."""
     live = page["status"] == Status.LIVE
-    return [_line(proof, now, live=live) for proof in reversed(page["proofs"])]
+    kept = str((page["discarded"] or {}).get("cause", "")) if live else ""
+    return [
+        _line(proof, now, live=live, kept=bool(kept) and same_cause(kept, proof["cause"]))
+        for proof in reversed(page["proofs"])
+    ]
 
 
-def _line(proof: Mapping[str, Any], now: float, *, live: bool) -> str:
+def _line(proof: Mapping[str, Any], now: float, *, live: bool, kept: bool) -> str:
+    """Return a proof in words; ``kept``: a person has discarded what it proves."""
     found = f"found {when(proof['first_found'], now)}"
     if proof["runs"] > 1:
         found += f", last {when(proof['last_found'], now)}, by {count(proof['runs'], 'run')}"
-    link = "although" if proof["status"] == Status.LIVE else "because"
+    kept = kept and not proof["over_at"]
+    link = "although" if kept or proof["status"] == Status.LIVE else "because"
     why = f"{link} {CAUSES.get(proof['cause'], proof['cause'])} ({_answer(proof)})"
-    return f"{_state(proof, live=live)} {why}; {found} ({proof['run_id']})"
+    state = IS[Status.LIVE] if kept else _state(proof, live=live)
+    return f"{state} {why}; {found} ({proof['run_id']})"
 
 
 def _state(proof: Mapping[str, Any], *, live: bool) -> str:

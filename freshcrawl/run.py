@@ -224,11 +224,14 @@ class Run:
             **changes,
         }
         since = now - record.last_checked
+        moved_again = verdict == record.last_verdict == Verdict.MOVED
         if self.believes_later(verdict):
             self.before_change[key] = {name: getattr(record, name) for name in TAKEN_BACK}
         self.ledger.set(key, **values)
         listed = self.ledger.listings.lists(key)
-        reschedule(record, verdict, now, self.schedule, since=since, listed=listed)
+        # A move that was known and still leads nowhere is no other change.
+        taught = Verdict.UNCHANGED if moved_again else verdict
+        reschedule(record, taught, now, self.schedule, since=since, listed=listed)
         self.count_page(key, str(verdict) if count_as is None else count_as)
         return record
 

@@ -48,8 +48,8 @@ class StagedWork:
         Work that a guard holds keeps the times at which earlier runs found the
         same, those that are ``apart`` seconds from the one before and so count. A
         time to come is of a clock that was wrong.
-        What a person has discarded is not staged again, and stays discarded if
-        this says nothing about it.
+        What a person has discarded is not staged again. It stays discarded until the run's end
+        believes in something else (``end_discard``).
         """
         if self.is_discarded(entry):
             self.unstage(entry.key)
@@ -65,10 +65,6 @@ class StagedWork:
             first, *later = [*known, *again]
             entry.held_runs = [first, *later[-HELD_RUNS_KEPT:]]
         entry.run_id = run_id
-        record = self.pages.get(entry.key)
-        is_text = entry.status == Status.LIVE
-        if record is None or not (is_text and discards.outlasts_text(record, entry.canonical)):
-            self.forget_discard(entry.key)
         self.restage(entry)
 
     def restage(self, entry: Staged) -> None:
@@ -144,6 +140,16 @@ class StagedWork:
         """Tell whether a person has discarded the same finding of a page."""
         record = self.pages.get(entry.key)
         return record is not None and discards.is_same(record, entry)
+
+    def end_discard(self, key: str) -> None:
+        """Forget what a person discarded of a page of which something else is found and believed.
+
+        Unless this is a text, and says nothing about what was discarded.
+        """
+        entry, record = self.staged[key], self.pages.get(key)
+        is_text = entry.status == Status.LIVE
+        if record is None or not (is_text and discards.outlasts_text(record, entry.canonical)):
+            self.forget_discard(key)
 
     def forget_discard(self, key: str) -> None:
         """Forget that a person discarded what was found of a page: it is another thing by now."""

@@ -68,6 +68,7 @@ def release(run: Run) -> list[str]:
     free = []
     for key, kind in judgement.classes.items():
         entry = ledger.staged[key]
+        ledger.end_discard(key)
         hold = judgement.holds(run, key)
         if not hold:
             free.append(key)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+CONFIG: list[pytest.Config] = []
 NOT_INSTALLED = re.compile(r"Skipped: (\S+) is not installed")
 """How the reason of a skipped test names the system package that it needs."""
 
@@ -27,6 +28,18 @@ NOT_INSTALLED = re.compile(r"Skipped: (\S+) is not installed")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that load the real model: one file of them takes half of the time."""
     items.sort(key=lambda item: item.get_closest_marker("model") is None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note the configuration, for hooks that are not given it."""
+    CONFIG[:] = [config]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Say at once why a test failed where much is said: a night may be cut off before its end."""
+    reporter = CONFIG[0].pluginmanager.get_plugin("terminalreporter")
+    if report.failed and reporter is not None and reporter.verbosity > 0:
+        reporter.write_line(f"\n{report.longreprtext[-3_000:]}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

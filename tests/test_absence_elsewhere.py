@@ -18,7 +18,7 @@ from tests.support.runs import Bench
 from tests.support.runs import key_of as bench_key
 from tests.support.site_model import key_of, url_of
 from tests.support.site_server import Reply
-from tests.support.ways_site import PAGE, PATHS, Ways, WaysSite, html
+from tests.support.ways_site import PAGE, PATHS, Ways, WaysSite, html, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -230,3 +230,33 @@ def test_few_hubs_are_asked_in_a_run() -> None:
         run.commit()
         asked.append(len(hubs))
     assert asked == [24] * 10 + [9, 0]
+
+
+def test_a_hub_that_is_broken_for_good_keeps_no_page_of_one_that_is_gone() -> None:
+    """Who listed it is no more, so all of discovery would have to be whole: for a month only."""
+    with Ways(by_links=True, table='absent = "delete"\nmissing_runs = 2\n') as ways:
+        answers, listed = ways.site.answers, ways.site.listed
+        answers["/h"] = html("/h", links='<a href="/child">child</a>')
+        answers["/k"] = html("/k", links='<a href="/other">other</a>')
+        answers |= {path: html(path) for path in ("/child", "/other")}
+        listed += ["/h", "/k"]
+        ways.crawl()
+        answers["/h"], answers["/k"] = DEAD, Reply(500, b"sorry", {"Content-Type": "text/html"})
+        listed.remove("/h")
+        for _ in range(15):
+            ways.crawl(2.0)
+            assert ways.found(words("/child")) == [{"/child"}]
+        for _ in range(2):
+            ways.crawl(2.0)
+        assert ways.found(words("/child"), words("/other")) == [set(), {"/other"}]
+
+
+def test_a_clock_that_was_ahead_does_not_keep_an_unlisted_page() -> None:
+    with Ways(by_links=True, table='absent = "delete"\nmissing_runs = 2\n') as ways:
+        ways.crawl()
+        ways.site.listed.remove(PAGE)
+        ways.crawl(400.0)
+        ways.offset -= 400 * DAY
+        for _ in range(3):
+            ways.crawl()
+        assert ways.found(words(PAGE)) == [set()]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.pages import Cause, PageRecord, Status
 from freshcrawl.core.published import Staged
-from freshcrawl.core.same_work import same_work
+from freshcrawl.core.same_work import same_cause, same_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,12 @@ def is_same(record: PageRecord, entry: Staged) -> bool:
     """Tell whether a finding is the one that a person has discarded."""
     kept = finding_of(record)
     return kept is not None and same_work(kept, entry)
+
+
+def is_finding(record: PageRecord, cause: str) -> bool:
+    """Tell whether a person has discarded that a page leaves for this cause."""
+    kept = finding_of(record)
+    return kept is not None and bool(cause) and same_cause(kept.cause, cause)
 
 
 def outlasts_text(record: PageRecord, canonical: str) -> bool:

@@ -36,4 +36,9 @@ def same_work(one: Staged, other: Staged) -> bool:
 def _same_cause(one: Staged, other: Staged) -> bool:
     if not (one.cause and other.cause):  # work of before causes were kept
         return one.status == other.status
-    return one.cause == other.cause or {one.cause, other.cause} <= DEAD
+    return same_cause(one.cause, other.cause)
+
+
+def same_cause(one: str, other: str) -> bool:
+    """Tell whether two causes for which a page leaves come to the same."""
+    return one == other or {one, other} <= DEAD

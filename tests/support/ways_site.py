@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from freshcrawl.answers import search
+from freshcrawl.approving import Choice, discard
+from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.explanation import explain, page_lines
 from freshcrawl.policies import schedule_policy
 from freshcrawl.reader import SiteReader
-from freshcrawl.state import open_for_reading
+from freshcrawl.state import open_for_reading, open_for_writing
 from tests.support.cuts import WatchedEmbedder
 from tests.support.in_process import EMBEDDER, NAME, Place, work_folder
 from tests.support.origin import urlset
@@ -154,6 +156,12 @@ class Ways:
         assert ended.report is not None
         assert ended.report.status == "ok", ended.report.error
         return ended
+
+    def discard(self) -> None:
+        """Let a person discard all that is held."""
+        settings = self.place.settings({"FRESHCRAWL_CLOCK_OFFSET_SECS": self.offset})
+        with closing(open_for_writing(Config.from_settings(settings), NAME, "test", 0.0)) as state:
+            discard(state, Choice(), make_clock(self.offset))
 
     def record(self, path: str = PAGE) -> PageRecord:
         """Return what is known of a page."""
