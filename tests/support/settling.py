@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.approving import Choice, approve
 from freshcrawl.clock import make_clock
-from freshcrawl.core.pages import Status, Verdict
+from freshcrawl.core.pages import Status
 from freshcrawl.state import make_embedder, open_for_writing
 from tests.support import convergence_checks as checks
 from tests.support.convergence_views import view_of
@@ -27,6 +27,7 @@ APPROVALS = 4
 def settle(test: Convergence) -> None:
     """Run until all pages came due and nothing waits; then once more, which changes nothing."""
     test.step([], MAX_AGE_DAYS)
+    test.step([], MAX_AGE_DAYS)  # what that found unlisted has been waited for by now
     for _ in range(APPROVALS):
         for _ in range(ROUNDS):
             if not unsettled(test):
@@ -76,17 +77,13 @@ def approve_all(test: Convergence) -> None:
 def unsettled(test: Convergence) -> list[str]:
     """Return what is left to do, in words."""
     view = test.view
-    found = [
-        f"{key}: staged ({entry.held or 'not held'})"
-        for key, entry in view.staged.items()
-        if not (view.unread and entry.verdict == Verdict.ABSENT)
-    ]
+    found = [f"{key}: staged ({entry.held or 'not held'})" for key, entry in view.staged.items()]
     for key, record in view.records.items():
         if record.status != Status.LIVE:
             continue
         if record.failures or (record.doubt and not record.doubt.get("believed")):
             found.append(f"{key}: {record.last_verdict} ({record.reason})")
-        if test.absent != "keep" and key not in view.reached and not view.unread:
+        if test.absent != "keep" and key not in view.reached:
             found.append(f"{key}: unlisted, found by {record.missing_runs} runs")
     return found
 
@@ -123,7 +120,7 @@ def explained(test: Convergence, view: View, first: View) -> set[str]:
     for key in more:
         assert key in answering, f"{key} is in the answers, and does not answer any more"
         assert key not in listed, f"{key} is listed and answers; a first crawl left it out"
-        may_stay = test.absent == "keep" or key in view.reached or view.unread
+        may_stay = test.absent == "keep" or key in view.reached
         assert may_stay, f"{key} is reached from nowhere and still in the answers"
         if key in view.staged:
             continue  # to leave, and held: no newer text of it is taken until that is decided
