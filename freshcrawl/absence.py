@@ -96,13 +96,14 @@ def _answered(run: Run, record: PageRecord) -> bool:
 def _sources_read(run: Run, record: PageRecord) -> bool:
     """Tell whether all that listed a page last were read in this run.
 
-    Where that is not known, or they are no more, all of discovery must have been whole; or what
-    fails has been waited for long enough.
+    Where that is not known, or they are no more, all of discovery must have been whole. What fails
+    is waited for until PATIENCE is over.
     """
     sources = run.ledger.listings.sources
+    if run.now - found_at(run, record) >= PATIENCE:
+        return True
     if not record.unlisted_by or not sources.keys() >= set(record.unlisted_by):
-        waited = run.now - found_at(run, record) >= PATIENCE
-        return waited or not run.report.incomplete_reasons
+        return not run.report.incomplete_reasons
     return all(_was_read(run, source_id) for source_id in record.unlisted_by)
 
 

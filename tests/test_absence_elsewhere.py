@@ -121,6 +121,20 @@ def test_a_page_whose_sitemap_is_split_in_parts_that_fail_is_only_hidden_by_a_40
     assert statuses(ways, 4) == "live live live live"
 
 
+@pytest.mark.parametrize("answer", [404, 503, []])
+def test_a_list_that_dropped_a_page_and_died_keeps_it_for_a_month_only(
+    ways: Ways, answer: int | list[str]
+) -> None:
+    """The last that it said is that it does not list the page."""
+    drop(ways)
+    assert statuses(ways, 1) == "live"
+    maps(ways)[ONE] = answer
+    assert statuses(ways, 4, days=7) == "live live live live"
+    assert ways.record().missing_runs == 1
+    assert statuses(ways, 2, days=7) == "live hidden"
+    assert ways.found(words(PATHS[0])) == [{PATHS[0]}]
+
+
 def test_a_sitemap_that_fails_for_long_does_not_keep_pages_for_ever(ways: Ways) -> None:
     drop(ways)
     maps(ways)[TWO] = 503
