@@ -111,12 +111,15 @@ def confirmations(found_at: Sequence[float]) -> int:
 def check_records(before: View, view: View, *, after: Ended) -> None:
     """Records say nothing that the answers do not know, and nothing that was found is lost.
 
-    After a kill between the switch and the records' commit they may be behind.
+    After a kill or an error between the switch and the records' commit they may be behind: the page
+    has left by what was published last.
     """
     for key, record in view.records.items():
         live = key in view.live
         if record.status == Status.LIVE:
-            behind = after.killed and key in before.live and view.generation > before.generation
+            page = view.pages.get(key)
+            left = page is not None and page.from_gen == view.generation > before.generation
+            behind = left and not after.went_well
             assert live or behind, f"{key} is live in its record only: records ran ahead"
         elif live:
             assert after.killed or not after.went_well, f"{key} is live, its record says otherwise"
