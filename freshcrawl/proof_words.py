@@ -65,7 +65,7 @@ def proofs_of(record: PageRecord) -> list[dict[str, Any]]:
 def proof_lines(page: Mapping[str, Any], now: float) -> list[str]:
     """Return what proves the state of a page, and what did before, a line each, newest first."""
     live = page["status"] == Status.LIVE
-    kept = str((page["discarded"] or {}).get("cause", "")) if live else ""
+    kept = str((page.get("discarded") or {}).get("cause", "")) if live else ""
     return [
         _line(proof, now, live=live, kept=bool(kept) and same_cause(kept, proof["cause"]))
         for proof in reversed(page["proofs"])

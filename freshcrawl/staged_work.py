@@ -144,11 +144,13 @@ class StagedWork:
     def end_discard(self, key: str) -> None:
         """Forget what a person discarded of a page of which something else is found and believed.
 
-        Unless this is a text, and says nothing about what was discarded.
+        Unless this is a text, and says nothing about what was discarded; as does one that is only
+        made anew.
         """
         entry, record = self.staged[key], self.pages.get(key)
         is_text = entry.status == Status.LIVE
-        if record is None or not (is_text and discards.outlasts_text(record, entry.canonical)):
+        lasts = record is not None and discards.outlasts_text(record, entry.canonical)
+        if not (is_text and (lasts or entry.verdict in {Verdict.UNCHANGED, Verdict.COSMETIC})):
             self.forget_discard(key)
 
     def forget_discard(self, key: str) -> None:

@@ -199,9 +199,7 @@ def _adopt(run: Run, key: str, entry: Staged | None, *, owes: bool) -> None:
         owes = True  # it waits to leave: should it stay, its next body tells
     elif entry is not None:
         _rebind(run, key, ledger.published[key].version, entry)
-        discarded = ledger.pages[key].discarded
         run.stage(entry)
-        ledger.set(key, discarded=discarded)  # no fetch has found anything else
         run.count("remade")
     if owes:
         ledger.set(key, **NO_VALIDATORS)
