@@ -71,8 +71,7 @@ def explain(
     if record is None:
         return None
     sources = Listings(state.sources()).sources_of(key)
-    waiting = {entry.key: entry for entry in state.staged()}
-    staged = waiting.get(key) if not mark else None
+    staged = state.staged_work(key) if not mark else None
     return {
         "site": state.name,
         **_record(record, sources),
@@ -81,7 +80,7 @@ def explain(
         "due": is_due(record, staged, policy, now),
         **_published(state, key),
         "noise": noise_of(state.records, key, now, noise_expiry),
-        "staged": staged and {**_staged(staged), "waits_for": _place(state, waiting, staged)},
+        "staged": staged and {**_staged(staged), "waits_for": _place(state, staged)},
         "forgotten": mark and _forgotten(state.name, url, mark),
     }
 
@@ -177,10 +176,10 @@ def _forgotten(site: str, url: str, mark: Mark) -> dict[str, Any]:
     return {"at": iso(mark.at), "pattern": mark.pattern, "undo": undo}
 
 
-def _place(state: SiteState, waiting: Mapping[str, Staged], entry: Staged) -> str:
+def _place(state: SiteState, entry: Staged) -> str:
     """Return the URL that a page is to move to and that cannot be read as a page, "" if it can."""
-    place = state.pages().get(entry.alias_of) if entry.alias_of else None
-    moves = entry.alias_of in waiting and waiting[entry.alias_of].status == Status.ALIAS
+    place, waiting = state.page(entry.alias_of), state.staged_work(entry.alias_of)
+    moves = waiting is not None and waiting.status == Status.ALIAS
     return place.url if place is not None and (moves or place.status != Status.LIVE) else ""
 
 

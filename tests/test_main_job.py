@@ -63,6 +63,7 @@ class Docs:
     state: Path
     before: Path
     after: Path
+    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -121,7 +122,7 @@ def docs(
     (folder / "nginx").mkdir()
     with NginxSite(folder / "nginx") as site:
         site.deploy(before)
-        yield Docs(site, folder / "state", before, after)
+        yield Docs(site, folder / "state", before, after, whole=not request.param)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +211,8 @@ def test_next_version_finds_what_is_new_changed_and_removed(
     assert docs.pages() == texts(docs.after).keys()
     # Exactly the passages whose text no page had before were embedded.
     assert run["chunks_embedded"] == len(docs.embedded_texts() - known) > 0
-    assert run["chunks_reused"] > 3 * run["chunks_embedded"]
+    # Of the pages that are left out by day next to nothing is edited.
+    assert run["chunks_reused"] > (5 if docs.whole else 3) * run["chunks_embedded"]
     with_hash = docs.state.parent / "fresh"
     fresh = scrapy(
         "crawl", "docs", "-a", f"url={docs.site.url}", state=with_hash, timeout=CRAWL_TIMEOUT_S
