@@ -200,4 +200,6 @@ def test_a_discarded_copy_stays_a_page_when_it_is_edited(bench: Bench) -> None:
     assert run.ledger.staged[key_of("p1")].status == Status.LIVE
     assert run.ledger.pages[key_of("p1")].discarded["cause"] == Cause.COPY
     run.stage(text("p1"))
+    assert run.ledger.pages[key_of("p1")].discarded, "not believed yet"
+    assert key_of("p1") in tally.release(run)
     assert not run.ledger.pages[key_of("p1")].discarded, "it is no copy any more"
