@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.core import evidence
 from freshcrawl.core.evidence import UNLISTED
-from freshcrawl.core.listings import PATIENCE, POINTERS
+from freshcrawl.core.listings import PATIENT_RUNS, POINTERS
 from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.proofs import Proof, over
-from freshcrawl.elsewhere import found_at, hubs_to_ask, unheard
+from freshcrawl.elsewhere import found_at, has_waited, hubs_to_ask, may_list, unheard
 from freshcrawl.outcomes import ANSWERED
 from freshcrawl.staging import leaving
 
@@ -31,7 +31,7 @@ def to_confirm(run: Run) -> list[str]:
     """
     absent = [r for r in _unlisted(run) if r.status == Status.LIVE]
     silence = unheard(run)
-    waiting = [record for record in absent if silence.may_list(found_at(run, record))]
+    waiting = [record for record in absent if may_list(run, silence, record)]
     # What is dead is known as soon as it is asked; else they are looked at when that counts.
     later = {r.key for r in waiting if r.last_attempt >= found_at(run, r)}
     to_count = (
@@ -40,7 +40,7 @@ def to_confirm(run: Run) -> list[str]:
         if record.key not in run.handled
         and record.key not in later
         and record.missing_runs < run.config.missing_runs
-        and _sources_read(run, record)
+        and (has_waited(run, record) or _sources_read(run, record))
     )
     return [*hubs_to_ask(run, waiting), *sorted(to_count)]
 
@@ -70,19 +70,27 @@ def count_absent(run: Run, *, whole: bool) -> None:
         if key in reached and (record.missing_runs or record.unlisted_by or record.unlisted_since):
             if record.reason.startswith(UNLISTED):
                 run.ledger.set(key, reason="", cause="")
-            begun = {"missing_runs": 0, "unlisted_by": [], "unlisted_since": 0.0}
-            run.ledger.set(key, **begun, **over(record, run.now, listed=True))
+            run.ledger.set(key, missing_runs=0, unlisted_by=[], unlisted_since=0.0, unheard_runs=0)
+            run.ledger.set(key, **over(record, run.now, listed=True))
             _stay(run, key)
     silence = unheard(run)
-    for key in sorted(run.handled & unlisted.keys()) if whole else ():
-        record = unlisted[key]
-        waits = silence.may_list(found_at(run, record))
-        if _answered(run, record) and _sources_read(run, record) and not waits:
+    for key, record in sorted(unlisted.items()) if whole else ():
+        read = _sources_read(run, record)
+        _wait(run, record, fails=not read or silence.failing < found_at(run, record))
+        waits = may_list(run, silence, record) or not (read or has_waited(run, record))
+        if key in run.handled and _answered(run, record) and not waits:
             _count(run, record)
     for key, entry in run.ledger.staged.items():
         if entry.verdict == Verdict.ABSENT and run.ledger.pages[key].last_verdict in ANSWERED:
             # It still waits to leave; meanwhile no newer text of it is taken.
             run.ledger.set(key, last_verdict=str(Verdict.ABSENT))
+
+
+def _wait(run: Run, record: PageRecord, *, fails: bool) -> None:
+    """Count the run for a page that waits for what ``fails``."""
+    runs = min(record.unheard_runs + 1, PATIENT_RUNS) if fails else 0
+    if record.status == Status.LIVE and runs != record.unheard_runs:
+        run.ledger.set(record.key, unheard_runs=runs)
 
 
 def _answered(run: Run, record: PageRecord) -> bool:
@@ -96,12 +104,9 @@ def _answered(run: Run, record: PageRecord) -> bool:
 def _sources_read(run: Run, record: PageRecord) -> bool:
     """Tell whether all that listed a page last were read in this run.
 
-    Where that is not known, or they are no more, all of discovery must have been whole. What fails
-    is waited for until PATIENCE is over.
+    Where that is not known, or they are no more, all of discovery must have been whole.
     """
     sources = run.ledger.listings.sources
-    if run.now - found_at(run, record) >= PATIENCE:
-        return True
     if not record.unlisted_by or not sources.keys() >= set(record.unlisted_by):
         return not run.report.incomplete_reasons
     return all(_was_read(run, source_id) for source_id in record.unlisted_by)

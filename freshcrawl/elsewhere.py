@@ -1,8 +1,9 @@
 """Elsewhere: what may list a page by now that nothing is known to list.
 
 A sitemap that could not be read since the page was found unlisted may be its new home, and so may
-a page with links that was not asked since. What fails is waited for PATIENCE at most, so that
-nothing stays for ever for a list that is dead; what was not asked is asked (``hubs_to_ask``).
+a page with links that was not asked since. What fails is waited for until PATIENCE is over and
+PATIENT_RUNS found it failing, so that nothing stays for ever for a list that is dead; what was not
+asked is asked (``hubs_to_ask``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freshcrawl.core.listings import PATIENCE
+from freshcrawl.core.listings import PATIENCE, PATIENT_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,12 +33,6 @@ class Unheard:
     """Since when one fails: when it was read last."""
     unasked: float
     """Since when a page with links was not asked."""
-    now: float
-
-    def may_list(self, since: float) -> bool:
-        """Tell whether one of them may list a page that was found unlisted at ``since``."""
-        waits = self.now - since < PATIENCE
-        return self.unasked < since or (waits and self.failing < since)
 
 
 def unheard(run: Run) -> Unheard:
@@ -51,7 +46,19 @@ def unheard(run: Run) -> Unheard:
             failing.append(record.last_checked)
         else:
             unasked.append(record.last_attempt)
-    return Unheard(min(failing, default=math.inf), min(unasked), run.now)
+    return Unheard(min(failing, default=math.inf), min(unasked))
+
+
+def may_list(run: Run, silence: Unheard, record: PageRecord) -> bool:
+    """Tell whether something that was not heard since a page was found unlisted may list it."""
+    since = found_at(run, record)
+    return silence.unasked < since or (silence.failing < since and not has_waited(run, record))
+
+
+def has_waited(run: Run, record: PageRecord) -> bool:
+    """Tell whether an unlisted page has waited long enough for what fails."""
+    waited = run.now - found_at(run, record)
+    return waited >= PATIENCE and record.unheard_runs >= PATIENT_RUNS
 
 
 def found_at(run: Run, record: PageRecord) -> float:

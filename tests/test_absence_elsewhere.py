@@ -143,6 +143,19 @@ def test_a_sitemap_that_fails_for_long_does_not_keep_pages_for_ever(ways: Ways) 
     assert statuses(ways, 2, days=7) == "live hidden"
 
 
+@pytest.mark.parametrize("fails", [ONE, TWO])
+def test_one_failure_after_a_long_pause_proves_nothing(ways: Ways, fails: str) -> None:
+    drop(ways)
+    assert statuses(ways, 1) == "live"
+    counted = ways.record().missing_runs
+    maps(ways).update({fails: 503, INDEX: [ONE, TWO, "/sitemap-3.xml"], "/sitemap-3.xml": 503})
+    assert statuses(ways, 2, days=70) == "live live"
+    assert ways.record().missing_runs == counted == 1
+    maps(ways).update({ONE: ["/", *PATHS[:5]], TWO: [*PATHS[6:]], "/sitemap-3.xml": [PAGE]})
+    assert statuses(ways, 2) == "live live"
+    assert (ways.record().missing_runs, ways.record().unheard_runs) == (0, 0)
+
+
 def test_a_sitemap_with_pages_of_another_host_only_was_not_read(ways: Ways) -> None:
     """As one has that is made with a wrong base URL; what it is for long, it is."""
     maps(ways)[ONE] = [f"http://localhost:4000{path}" for path in PATHS[:6]]

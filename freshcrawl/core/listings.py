@@ -18,7 +18,7 @@ POINTERS = ("page", "target")
 PATIENCE = 30 * 86_400.0
 """Seconds for which what a list that fails may have come to list is waited for."""
 PATIENT_RUNS = 3
-"""Runs in a row that must have failed to read it by then."""
+"""Runs in a row that must have failed to read it by then: one after a long pause proves nothing."""
 
 
 @dataclass(slots=True)

@@ -126,6 +126,8 @@ class PageRecord(JsonRecord):
     """Ids of the sources that listed the page last, once they list it no more."""
     unlisted_since: float = 0.0
     """Start of the run that found first that nothing leads to it; 0 if something does."""
+    unheard_runs: int = 0
+    """Runs in a row since then in which something failed that may list it; counted to a few."""
     etag: str = ""
     last_modified: str = ""
     validator_url: str = ""

@@ -9,7 +9,7 @@ from freshcrawl.core import evidence
 from freshcrawl.core.guards import LONE_MOVES
 from freshcrawl.core.pages import Cause, Status, Verdict
 from freshcrawl.core.proofs import all_of, lasts
-from freshcrawl.elsewhere import found_at, unheard
+from freshcrawl.elsewhere import may_list, unheard
 from freshcrawl.homes import leads_home
 from freshcrawl.items import Outcome, PageItem
 from freshcrawl.outcomes import ANSWERED
@@ -44,7 +44,7 @@ class PresencePipeline(RunComponent):
         elif item.verdict == Verdict.EXCLUDED:
             finding = evidence.excluded(item.reason, item.cause, was_published=was_published)
         elif item.outcome == Outcome.MISSING:
-            listed = listed or unheard(self.run).may_list(found_at(self.run, record))
+            listed = listed or may_list(self.run, unheard(self.run), record)
             finding = evidence.not_found(record, listed, policies, item.fetched_at)
         elif item.outcome == Outcome.GONE:
             finding = evidence.gone(record, policies)

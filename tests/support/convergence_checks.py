@@ -8,6 +8,7 @@ from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from freshcrawl.core.listings import PATIENCE, PATIENT_RUNS
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.state import open_for_reading
 from freshcrawl.verify.checking import verify
@@ -130,12 +131,16 @@ def check_records(before: View, view: View, *, after: Ended) -> None:
 
 
 def check_absence(view: View, server: SiteServer) -> None:
-    """Only runs that were shown a page's sitemap without it count it as absent, in a row."""
+    """Only runs that were shown a page's sitemap without it count it as absent, in a row.
+
+    Or that found a sitemap failing for so long that it is no more waited for.
+    """
     if server.site.by_links:
         return  # there, sources are read one by one, each when it is due
     for key, record in view.records.items():
         runs = server.of(key).unlisted
-        assert record.missing_runs <= runs, (
+        waited = record.last_attempt - record.unlisted_since >= PATIENCE
+        assert record.missing_runs <= runs or (waited and record.unheard_runs >= PATIENT_RUNS), (
             f"{key}: unlisted by {record.missing_runs} runs; {runs} were shown a list without it"
         )
 

@@ -33,8 +33,11 @@ class RolledBack(Convergence):
     @rule(back=st.integers(1, 2), changes=changes, days=days)
     def go_back(self, back: int, changes: list[tuple[str, int]], days: float) -> None:
         """Publish an earlier generation again unless one is pinned, and crawl."""
-        if self.view.generation > 1 and not self.pinned:
-            self._go_back(back)
+        if not self.pinned:
+            if self.view.generation < 2:
+                self.step(changes, days, full=False)
+            if self.view.generation > 1:
+                self._go_back(back)
         self.step(changes, days, full=False)
 
     def _go_back(self, back: int) -> None:
