@@ -27,5 +27,7 @@ def interrupt(times: int) -> None:
 
 
 if __name__ == "__main__":
+    # A shell has what it runs in the background ignore Ctrl-C, the tests among it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     arm(sys.argv[2], lambda: interrupt(int(sys.argv[1])))
     execute(["scrapy", *sys.argv[3:]])
