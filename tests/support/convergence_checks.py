@@ -138,9 +138,10 @@ def check_absence(view: View, server: SiteServer) -> None:
     if server.site.by_links:
         return  # there, sources are read one by one, each when it is due
     for key, record in view.records.items():
-        runs = server.of(key).unlisted
-        waited = record.last_attempt - record.unlisted_since >= PATIENCE
-        assert record.missing_runs <= runs or (waited and record.unheard_runs >= PATIENT_RUNS), (
+        runs, unheard = server.of(key).unlisted, server.of(key).unheard
+        if unheard >= PATIENT_RUNS and record.last_attempt - record.unlisted_since >= PATIENCE:
+            runs += unheard - PATIENT_RUNS + 1
+        assert record.missing_runs <= runs, (
             f"{key}: unlisted by {record.missing_runs} runs; {runs} were shown a list without it"
         )
 

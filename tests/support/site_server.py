@@ -76,6 +76,8 @@ class Said:
     """Starts of the runs in which that was the last word, without one in between."""
     unlisted: int = 0
     """Runs that were shown its sitemap without it, since the last that was shown it there."""
+    unheard: int = 0
+    """Runs in a row until now that were not shown all sitemaps, nor it on its own."""
 
 
 class SiteServer:
@@ -103,6 +105,8 @@ class SiteServer:
 
     def end(self, *, whole: bool) -> None:
         """End a run; of one that is not ``whole`` it is not known what it remembers."""
+        sitemaps = {f"/sitemap-{page.sitemap}.xml" for page in self.site.pages.values()}
+        silent = not {MAIN_SITEMAP, *(sitemaps if self.site.nested else ())} <= self._shown.keys()
         for path, page in self.site.pages.items():
             said = self._of(path)
             shown = self._shows(page)
@@ -110,6 +114,7 @@ class SiteServer:
                 said.unlisted += 1
             elif shown and whole:
                 said.unlisted = 0
+            said.unheard = said.unheard + 1 if silent and not shown else 0
             before = self._left_before.get(key_of(path), [])
             if not whole and said.left_at[: len(before)] != before:
                 said.left_at = before + said.left_at  # that it was back may be forgotten
