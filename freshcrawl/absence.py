@@ -70,15 +70,16 @@ def count_absent(run: Run, *, whole: bool) -> None:
         if key in reached and (record.missing_runs or record.unlisted_by or record.unlisted_since):
             if record.reason.startswith(UNLISTED):
                 run.ledger.set(key, reason="", cause="")
-            run.ledger.set(key, missing_runs=0, unlisted_by=[], unlisted_since=0.0, unheard_runs=0)
-            run.ledger.set(key, **over(record, run.now, listed=True))
+            begun = {"missing_runs": 0, "unlisted_by": [], "unlisted_since": 0.0, "unheard_runs": 0}
+            run.ledger.set(key, **begun, **over(record, run.now, listed=True))
             _stay(run, key)
     silence = unheard(run)
     for key, record in sorted(unlisted.items()) if whole else ():
         read = _sources_read(run, record)
         _wait(run, record, fails=not read or silence.failing < found_at(run, record))
-        waits = may_list(run, silence, record) or not (read or has_waited(run, record))
-        if key in run.handled and _answered(run, record) and not waits:
+        if key not in run.handled or not _answered(run, record):
+            continue
+        if (read or has_waited(run, record)) and not may_list(run, silence, record):
             _count(run, record)
     for key, entry in run.ledger.staged.items():
         if entry.verdict == Verdict.ABSENT and run.ledger.pages[key].last_verdict in ANSWERED:
