@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import closest_scrapy_cfg
 
+from freshcrawl.embedding_config import EMBED_AT_LEAST_ONE, EmbeddingConfig
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -21,7 +23,8 @@ PREFIX = "FRESHCRAWL_"
 DAY = 86_400.0
 INTERVALS = ("min_interval_secs", "start_interval_secs", "max_interval_secs")
 AT_LEAST_ONE = (
-    *("commit_every", "embed_batch", "generations_kept", "guard_confirm_runs", "max_age_secs"),
+    *EMBED_AT_LEAST_ONE,
+    *("commit_every", "generations_kept", "guard_confirm_runs", "max_age_secs"),
     *("missing_runs", "versions_kept", "webhook_attempts", "webhook_batch"),
 )
 AT_MOST_ONE = ("guard_changed_ratio", "guard_failed_ratio", "guard_removed_ratio")
@@ -33,7 +36,7 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(EmbeddingConfig):
     """Settings of a project. ``SETTINGS`` are its fields by name: ``FRESHCRAWL_`` + capitals."""
 
     enabled: bool = True
@@ -48,14 +51,6 @@ class Config:
     """Address or URL in the user agent, for the people whose site is crawled."""
     discovery_interval_secs: float = DAY / 4
     """Seconds after which a site's sitemaps are read again by a run that names no site."""
-    embed_batch: int = 32
-    """Chunks embedded before their vectors are made durable."""
-    embed_model: str = "sentence-transformers/all-MiniLM-L6-v2"
-    """Name or local folder of the embedding model."""
-    embed_revision: str = ""
-    """Revision of the embedding model on its hub."""
-    embedder_class: str = "freshcrawl.stores.embedding.SentenceTransformerEmbedder"
-    """Import path of the Embedder, called with (model, revision)."""
     generations_kept: int = 3
     """Published generations that are kept for readers."""
     guard_changed_min: int = 20
@@ -176,6 +171,8 @@ class Config:
                 raise ConfigError(f"{PREFIX}{name.upper()} is {share:g}: it must be {SHARE}")
         if not self.state_dir:
             raise ConfigError(f"{PREFIX}STATE_DIR is empty: give the path of a folder")
+        if problem := self.embedding_problem():
+            raise ConfigError(PREFIX + problem)
 
     def out_of_order(self) -> tuple[str, ...]:
         """Return the two intervals of which the first is too long; or the one that is none."""
@@ -208,9 +205,11 @@ class Config:
 
 
 SETTINGS: Mapping[str, Field[Any]] = {
-    PREFIX + f.name.upper(): f for f in fields(Config) if f.name != "commanded"
+    PREFIX + f.name.upper(): f
+    for f in sorted(fields(Config), key=lambda field: (field.name != "enabled", field.name))
+    if f.name != "commanded"
 }
-"""Each setting's field."""
+"""Each setting's field, the switch first."""
 
 
 def _is_commanded(settings: BaseSettings, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from freshcrawl.core.published import Staged
 from freshcrawl.core.report import RunReport
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
+from freshcrawl.stores.embedding import SentenceTransformerEmbedder
+from freshcrawl.stores.embedding_options import EmbedOptions
 from freshcrawl.stores.faiss_index import FaissIndexStore
 from freshcrawl.stores.locks import SiteLock
 from freshcrawl.stores.memory import MemoryIndexStore, MemoryRecordStore
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
     from freshcrawl.stores.base import Corpus, Embedder, IndexStore, RecordStore
 
+OPTION_SETTINGS = {"chunk_tokens": "chunk_tokens"}
+"""Setting of an option of embedders where it is not ``embed_`` and its name."""
 RECORDS, CORPUS, INDEX = "records.sqlite", "corpus.sqlite", "index"
 
 
@@ -229,14 +233,23 @@ def make_embedder(config: Config) -> Embedder:
         ConfigError: the class cannot be imported.
         StoreError: the model cannot be found.
     """
-    return _embedder(config.embedder_class, config.embed_model, config.embed_revision)
+    options = EmbedOptions(
+        **{
+            f.name: getattr(config, OPTION_SETTINGS.get(f.name, f"embed_{f.name}"))
+            for f in fields(EmbedOptions)
+        }
+    )
+    return _embedder(config.embedder_class, config.embed_model, config.embed_revision, options)
 
 
 @cache
-def _embedder(class_path: str, model: str, revision: str) -> Embedder:
+def _embedder(class_path: str, model: str, revision: str, options: EmbedOptions) -> Embedder:
     """Return the one embedder of a kind in this process: sites that run together share it."""
     try:
-        embedder: Embedder = load_object(class_path)(model, revision)
+        made_by = load_object(class_path)
+        if made_by is SentenceTransformerEmbedder:
+            return SentenceTransformerEmbedder(model, revision, options)
+        embedder: Embedder = made_by(model, revision)
     except (ImportError, NameError, TypeError, ValueError) as error:
         raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from error
     return embedder

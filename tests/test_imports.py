@@ -23,7 +23,8 @@ ALLOWED = {
     "seams": (),
     "stores": ("freshcrawl.stores", "freshcrawl.core", "freshcrawl.seams"),
     "extract": ("freshcrawl.extract", "freshcrawl.core"),
-    "config": (),
+    "config": ("freshcrawl.embedding_config",),
+    "embedding_config": (),
     "clock": (),
     "failures": ("freshcrawl.stores",),
     "inflate": (),
@@ -43,6 +44,7 @@ ALLOWED = {
 }
 """What a part may import of freshcrawl, types too, where that is less than all below it."""
 LAYERS = (
+    ("embedding_config",),
     ("clock", "config", "console", "core", "inflate", "seams", "settings", "stopping", "threads"),
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (

@@ -22,6 +22,18 @@ class StoreError(Exception):
     """A store cannot be used; the message is one line that says what to do."""
 
 
+class EmbeddingError(StoreError):
+    """Texts could not be embedded, and nothing is wrong with the state; the message says why.
+
+    ``again``: the same may work soon, after ``retry_after`` seconds if these were named (else 0).
+    """
+
+    def __init__(self, message: str, *, again: bool = False, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.again = again
+        self.retry_after = retry_after
+
+
 class DamagedContentError(StoreError):
     """What is kept of one page's content cannot be used; the message says why."""
 

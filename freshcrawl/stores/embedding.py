@@ -10,6 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.embedding_options import DEFAULT_OPTIONS, EmbedOptions
 from freshcrawl.stores.model_files import (
     check_weights,
     document_prompt,
@@ -37,7 +38,10 @@ class SentenceTransformerEmbedder:
         StoreError: the model is not found, or its files do not say what it is.
     """
 
-    def __init__(self, model: str, revision: str = "") -> None:
+    def __init__(
+        self, model: str, revision: str = "", options: EmbedOptions = DEFAULT_OPTIONS
+    ) -> None:
+        self._options = options
         self._files = find_model(model, revision)
         self._dimension = vector_length(self._files.folder)
         self._limit = token_limit(self._files.folder)
@@ -56,7 +60,8 @@ class SentenceTransformerEmbedder:
     @cached_property
     def max_tokens(self) -> int:
         """Longest input in tokens, special tokens included, less the model's own prompt."""
-        return self._limit - len(self.token_offsets(document_prompt(self._files.folder)))
+        limit = min(self._limit, self._options.chunk_tokens)
+        return limit - len(self.token_offsets(document_prompt(self._files.folder)))
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of ``text``, no special tokens."""
