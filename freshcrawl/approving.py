@@ -102,8 +102,12 @@ def approve(
         publisher = Publisher(state, config, embedder)
         rows = ledger.whole(entries)
         reached(Seam.STAGED)
-        result = publisher.publish(rows, f"approve-{new_run_id(clock())}", clock)
+        publish = publisher.publish_without_model if config.embed_apart else publisher.publish
+        result = publish(rows, f"approve-{new_run_id(clock())}", clock)
         ledger.adopt(result.pages, result.generation)
+        for key in result.waiting:  # what is decided stays so, whatever keeps it from being done
+            ledger.mark_held(key, "")
+            ledger.let_go(key)
         ledger.believe_listings()
     ledger.commit_records()
     reached(Seam.RECORDS_COMMITTED)

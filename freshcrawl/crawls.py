@@ -67,7 +67,7 @@ class Crawls:
             return
         self._stops = True
         left = [extension for extension in self._extensions() if not extension.finished]
-        embeds = any(extension.run.publisher.embedding[1] for extension in left)
+        embeds = any(extension.run.publisher.embedding.progress[1] for extension in left)
         sent = sum(extension.stop_soon() for extension in left)
         logger.info("%(words)s", {"words": stopping_words(sent, embeds)})
 

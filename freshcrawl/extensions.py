@@ -16,10 +16,10 @@ from freshcrawl.boilerplate import settling
 from freshcrawl.clock import make_clock
 from freshcrawl.config import Config
 from freshcrawl.core.robots_meta import product_token
+from freshcrawl.embedding import PublishInterrupted
 from freshcrawl.entering import ask_again
 from freshcrawl.failures import log_failure
 from freshcrawl.homes import settle_homes
-from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.run import Run
 from freshcrawl.run_publishing import RunPublishing
 from freshcrawl.seams import Seam, reached

@@ -88,7 +88,10 @@ def judge(run: Run) -> Judgement:
 
 
 def classes_of(run: Run) -> dict[str, str]:
-    """Return the guard class of all staged work that can be judged, by key."""
+    """Return the guard class of all staged work that can be judged, by key.
+
+    Not of what was let go before, and waits for its vectors only.
+    """
     staged = run.ledger.staged.values()
     moves = Counter(entry.alias_of for entry in staged if entry.alias_of)
     moves.update(places(run, fates(run, REMOVALS)))
@@ -99,7 +102,7 @@ def classes_of(run: Run) -> dict[str, str]:
     return {
         key: _class_of(run, entry, alone=entry.alias_of in lone)
         for key, entry in run.ledger.staged.items()
-        if not _waits(run, entry)
+        if not (entry.released or _waits(run, entry))
     }
 
 

@@ -82,6 +82,29 @@ class Ledger(StagedWork):
         """Have a page asked for by the next run, without validators."""
         self.set(key, next_due=0.0, **NO_VALIDATORS, **changes)
 
+    def restage(self, entry: Staged) -> None:
+        """Keep staged work as it is, in place of what was staged of its page."""
+        super().restage(entry)
+        self._note_newer(entry.key)
+
+    def unstage(self, key: str) -> None:
+        """Drop staged work of a page."""
+        super().unstage(key)
+        self._note_newer(key)
+
+    def _note_newer(self, key: str) -> None:
+        """Note in a page's record since when a newer text than the published one waits."""
+        entry, record = self.staged.get(key), self.pages.get(key)
+        newer = (
+            entry is not None
+            and entry.status == Status.LIVE
+            and self.is_live(key)
+            and entry.digest != self.published[key].digest
+        )
+        since = entry.waits_since if newer and entry is not None else 0.0
+        if record is not None and record.newer_since != since:
+            self.set(key, newer_since=since)
+
     @property
     def pinned(self) -> bool:
         """Whether a rollback keeps runs from publishing."""

@@ -118,6 +118,7 @@ def site_problems(status: Mapping[str, Any], now: float, config: Config) -> list
         words = f"{count(stale.total(), 'page')} stale ({why})"
         remedy = f"look: scrapy status --site {site} --pages stale"
         found.append(Problem(Kind.STALE, words, remedy))
+    found += _vectorless(status, config.check_run_hours)
     found += alert_problems(status["alerts"], site, has_webhook=bool(config.webhook_url))
     return sorted(found, key=lambda problem: list(Kind).index(problem.kind))
 
@@ -129,6 +130,16 @@ def _overdue(run: Mapping[str, Any], now: float, hours: float) -> list[Problem]:
     words = f"no run for {ago(silent)} (FRESHCRAWL_CHECK_RUN_HOURS is {hours:g})"
     remedy = "look whether the timer still runs: scrapy crawl docs"
     return [Problem(Kind.OVERDUE, words, remedy)]
+
+
+def _vectorless(status: Mapping[str, Any], hours: float) -> list[Problem]:
+    """Return that texts wait for vectors for longer than runs may be apart."""
+    waits = status["pending_embed_s"]
+    if not hours or waits <= hours * 3_600:
+        return []
+    words = f"{count(status['pending_embed'], 'page')} waiting for vectors, since {ago(waits)}"
+    remedy = f"scrapy embed --site {status['site']}; or allow for more: FRESHCRAWL_EMBED_RUN_CHUNKS"
+    return [Problem(Kind.STALE, words, remedy)]
 
 
 def alert_problems(

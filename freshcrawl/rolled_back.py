@@ -44,6 +44,8 @@ def catch_up(ledger: Ledger, state: SiteState) -> None:
     stored = known = state.records.get(IN_STEP) or {}
     if known.get("generation") != rollback.generation:
         known = _bring_all_in_step(ledger, state, rollback)
+    for key in ledger.staged if rollback.pinned else ():
+        ledger.let_go(key, released=False)
     undone = known.get("undone", [])
     rows = rows_of(state.corpus, rollback.origin) if undone else {}
     ledger.undone = {key: rows[key] for key in undone if key in rows and _waits(ledger, key)}

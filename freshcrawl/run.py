@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.accounts import add_up, nothing_checked, nothing_found
 from freshcrawl.alerts.telling import alerts_of
+from freshcrawl.backlog import left_to_embed, waits_for_vectors
 from freshcrawl.clock import new_run_id
+from freshcrawl.core.embedding_plan import day_of
 from freshcrawl.core.evidence import SITE_POLICIES, Policies
 from freshcrawl.core.pages import Cause, PageRecord, Status, Verdict
 from freshcrawl.core.proofs import Proof, noted
@@ -27,6 +29,7 @@ from freshcrawl.state import make_embedder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from freshcrawl.backlog import Worth
     from freshcrawl.clock import Clock
     from freshcrawl.config import Config
     from freshcrawl.core.listings import Source
@@ -109,14 +112,15 @@ class Run:
         """Pages that were asked for only to see whether they say what changed ones do."""
         self._embedder: Embedder | None = None
         self.publisher = Publisher(state, config, self.embedder)
-        self.publisher.check_model()
+        if not config.embed_apart:
+            self.publisher.check_model()
         rescope(self)
         apply_policies(self, state.site_table())
         self.alerts = alerts_of(config, state, clock, self.ledger.pages.get)
 
     def progress(self) -> Snapshot:
         """Return how far the run is. Any thread may call."""
-        return Snapshot(self.concluded, self.taken, *self.publisher.embedding)
+        return Snapshot(self.concluded, self.taken, *self.publisher.embedding.progress)
 
     @property
     def now(self) -> float:
@@ -128,6 +132,26 @@ class Run:
         if self._embedder is None:
             self._embedder = make_embedder(self.config)
         return self._embedder
+
+    def cutter(self) -> Embedder | None:
+        """Return what texts are cut for, None where that is left to ``scrapy embed``."""
+        return None if self.config.embed_apart else self.embedder()
+
+    def publish(self, rows: list[Staged], worth: Worth) -> PublishResult:
+        """Publish staged work, whole, within what may be embedded. Blocking; in any thread.
+
+        ``worth`` is ``backlog.worth_in`` of the ledger, as of the event loop.
+
+        Raises:
+            StoreError: the model differs from that of the site, or a store failed.
+            PublishInterrupted: the publisher was interrupted.
+        """
+        run_id = self.report.run_id
+        if self.config.embed_apart:
+            return self.publisher.publish_without_model(rows, run_id, self.clock)
+        spent = self.publisher.spent_on(day_of(self.now))
+        left = left_to_embed(self.config, spent, self.publisher.embedding.made)
+        return self.publisher.publish(rows, run_id, self.clock, allowance=left, worth=worth)
 
     @property
     def recipe(self) -> str:
@@ -261,7 +285,8 @@ class Run:
         """Take what was published into the ledger and the report."""
         self.ledger.adopt(result.pages, result.generation)
         self.report.generation = result.generation
-        self.report.chunks_embedded += result.embedded
+        self.report.chunks_pending = result.missing
+        self.report.embed_problem = result.problem
         self.report.chunks_reused += result.reused
         self.report.chunks_removed += result.removed
 
@@ -277,6 +302,10 @@ class Run:
         for problem in (nothing_found(self), nothing_checked(self)) if reason == "finished" else ():
             if problem:
                 self.report.incomplete(problem)
+        self.report.chunks_embedded = self.publisher.embedding.made
+        self.report.pending_embed = sum(waits_for_vectors(e) for e in self.ledger.staged.values())
+        if self.report.embed_problem:
+            self.report.incomplete(f"embedding stopped: {self.report.embed_problem}")
         add_up(self)
         self.report.complete = not self.report.incomplete_reasons
         self.report.torch_imported = "torch" in sys.modules

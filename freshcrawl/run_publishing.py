@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread
 
+from freshcrawl.backlog import worth_in
 from freshcrawl.core.boilerplate import BODY
+from freshcrawl.embedding import PublishInterrupted
 from freshcrawl.entering import doubtful
 from freshcrawl.failures import log_failure
-from freshcrawl.publishing import PublishInterrupted
 from freshcrawl.seams import Seam, reached
 
 if TYPE_CHECKING:
+    from freshcrawl.backlog import Worth
     from freshcrawl.core.published import Staged
     from freshcrawl.publishing import PublishResult
     from freshcrawl.run import Run
@@ -31,7 +33,8 @@ class RunPublishing:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._between = not (run.dry_run or run.ledger.pinned)
+        apart = run.config.embed_apart
+        self._between = not (run.dry_run or run.ledger.pinned or apart)
         self._task: asyncio.Task[None] | None = None
         self._working = threading.Lock()
         self._result: PublishResult | None = None
@@ -71,7 +74,8 @@ class RunPublishing:
 
     async def _publish_between(self, keys: list[str]) -> None:
         try:
-            await self.publish(keys)
+            # What waits for vectors by now would be tried, and cut, again and again.
+            self._between = not await self.publish(keys)
         except PublishInterrupted:
             site = self._run.site.name
             logger.info("%(site)s: stopped embedding; what was done is kept", {"site": site})
@@ -82,24 +86,29 @@ class RunPublishing:
         finally:
             self._task = None
 
-    async def publish(self, keys: list[str]) -> None:
+    async def publish(self, keys: list[str]) -> set[str]:
         """Publish staged pages and commit; then tidy, also when there was nothing to publish.
+
+        Returns the keys of those that wait for vectors.
 
         Raises:
             PublishInterrupted: ``interrupt`` was called.
             StoreError: a store failed.
         """
         ledger = self._run.ledger
+        waiting: set[str] = set()
         rows = await run_in_thread(ledger.whole, [ledger.staged[key] for key in keys])
         if rows:
             self._run.commit()
             reached(Seam.STAGED)
-            await run_in_thread(self._publish, rows)
+            await run_in_thread(self._publish, rows, worth_in(ledger))
+            waiting = self._result.waiting if self._result else waiting
             self._adopt()
             self._run.commit()
             reached(Seam.RECORDS_COMMITTED)
         # A run that was killed before its tidy may be the last one that published.
         await run_in_thread(self._tidy)
+        return waiting
 
     async def settled(self) -> None:
         """Wait for a publish that was started while crawling."""
@@ -121,10 +130,10 @@ class RunPublishing:
             self._adopt()
         return ended
 
-    def _publish(self, rows: list[Staged]) -> None:
+    def _publish(self, rows: list[Staged], worth: Worth) -> None:
         run = self._run
         with self._working:
-            self._result = run.publisher.publish(rows, run.report.run_id, run.clock)
+            self._result = run.publish(rows, worth)
 
     def _adopt(self) -> None:
         result, self._result = self._result, None

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.alerts.outbox import outbox_status
+from freshcrawl.backlog import waiting_since, waits_for_vectors
 from freshcrawl.core.freshness import (
     changing,
     is_changing,
@@ -17,6 +18,7 @@ from freshcrawl.core.guards import PERSON, GuardPolicy, counted
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.core.schedule import is_due
+from freshcrawl.core.words import ago
 from freshcrawl.stores.locks import holder
 from freshcrawl.summary import pairs_words
 
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from freshcrawl.sites import SiteConfig
     from freshcrawl.state import SiteState
 
-KINDS = (*(str(status) for status in Status), "held", "stale", "due", "changing")
+KINDS = (
+    *(str(status) for status in Status),
+    *("held", "stale", "due", "changing", "pending_embed"),
+)
 """Kinds of pages that can be listed: statuses, and states that cut across them."""
 
 
@@ -46,7 +51,9 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
     held = [entry for entry in staged.values() if entry.held]
     checked = [record.last_checked for record in records.values() if record.status == Status.LIVE]
     stale = stale_reasons(records.values(), now, policy.max_age)
-    decided = stale_reasons(filter(is_decided, records.values()), now, policy.max_age)
+    wanted = [r for r in records.values() if is_decided(r, now, policy.max_age)]
+    decided = stale_reasons(wanted, now, policy.max_age)
+    vectorless = waiting_since(staged.values())
     oldest = [entry.staged_at for entry in staged.values()]
     complete = [report.finished_at for report in reports if report.complete]
     return {
@@ -58,6 +65,8 @@ def site_status(state: SiteState, now: float, policy: SchedulePolicy) -> dict[st
         "stale_decided": decided,
         "changing": changing(records.values()),
         "staged": len(staged),
+        "pending_embed": sum(waits_for_vectors(entry) for entry in staged.values()),
+        "pending_embed_s": round(now - vectorless, 1) if vectorless else 0.0,
         "alerts": outbox_status(state.records),
         "writer": holder(state.folder) if state.folder else "",
         "held": len(held),
@@ -126,6 +135,8 @@ def _nothing(name: str, url: str) -> dict[str, Any]:
         "stale_decided": {},
         "changing": [],
         "staged": 0,
+        "pending_embed": 0,
+        "pending_embed_s": 0.0,
         "alerts": {"waiting": 0, "failing": 0, "dead": 0, "problem": ""},
         "writer": "",
         "held": 0,
@@ -151,6 +162,10 @@ def listed(state: SiteState, kind: str, now: float, policy: SchedulePolicy) -> l
         entry = staged.get(key)
         if kind == "held":
             reason = held_words(entry) if entry is not None and entry.held else None
+        elif kind == "pending_embed":
+            waits = entry is not None and waits_for_vectors(entry)
+            since = (now - (entry.waits_since or entry.staged_at)) if waits and entry else 0.0
+            reason = f"its text waits for vectors since {ago(since)}" if waits else None
         elif kind == "due":
             why = record.reason if record.last_attempt else "never checked"
             reason = why if is_due(record, entry, policy, now) else None

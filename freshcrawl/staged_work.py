@@ -55,6 +55,8 @@ class StagedWork:
             self.unstage(entry.key)
             return
         before = self.staged.get(entry.key)
+        entry.waits_since = (before.waits_since if before else 0.0) or entry.staged_at
+        entry.released = before is not None and before.released and same_work(before, entry)
         entry.held_runs = [found_at]
         if before is not None and self.holds_same(entry):
             known = [at for at in before.held_runs if at <= found_at] or [found_at]
@@ -94,6 +96,13 @@ class StagedWork:
         entry = self.staged[key]
         if (entry.held, entry.person) != (kind, person):
             entry.held, entry.person = kind, person
+            self._records.put(f"staged:{key}", entry.to_json())
+
+    def let_go(self, key: str, *, released: bool = True) -> None:
+        """Note durably (with the next commit) that staged work waits for vectors only, or not."""
+        entry = self.staged[key]
+        if entry.released != released:
+            entry.released = released
             self._records.put(f"staged:{key}", entry.to_json())
 
     def restart(self, key: str, found_at: float) -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def staged_content(
-    item: PageItem, document: Document, embedder: Embedder, changed_at: float, made_by: str
+    item: PageItem, document: Document, embedder: Embedder | None, changed_at: float, made_by: str
 ) -> Staged:
-    """Return the work that makes a fetched text current."""
+    """Return the work that makes a fetched text current; without embedder, not cut yet."""
     return Staged(
         key=item.key,
         url=item.cited_url,
@@ -47,9 +47,18 @@ def staged_content(
         blocks=pack_blocks(boilerplate.whole(document.blocks, document.left_out)),
         made_by=made_by,
         body=pack(item.body),
-        chunks=chunks_of(item.key, item.title, document.blocks, embedder),
-        cut_for=embedder.model,
+        **cut(item.key, item.title, document.blocks, embedder),
     )
+
+
+def cut(key: str, title: str, blocks: Sequence[Block], embedder: Embedder | None) -> dict[str, Any]:
+    """Return ``chunks`` and ``cut_for`` of a page as staged work has them; none without embedder.
+
+    Who embeds and publishes it cuts it then (``cut_anew``).
+    """
+    if embedder is None:
+        return {"chunks": [], "cut_for": ""}
+    return {"chunks": chunks_of(key, title, blocks, embedder), "cut_for": embedder.model}
 
 
 def chunks_of(
@@ -65,8 +74,7 @@ def cut_anew(entry: Staged, embedder: Embedder) -> Staged:
     if not entry.blocks or entry.cut_for == embedder.model:
         return entry
     shown = boilerplate.without(unpack_blocks(entry.blocks), entry.left_out)
-    chunks = chunks_of(entry.key, entry.title, shown, embedder)
-    return replace(entry, chunks=chunks, cut_for=embedder.model)
+    return replace(entry, **cut(entry.key, entry.title, shown, embedder))
 
 
 def leaving(key: str, url: str, finding: Finding, verdict: str, found_at: float) -> Staged:

@@ -30,6 +30,12 @@ def fates(run: Run, kind: str) -> dict[str, Fate]:
         for key, mark in storm.pages.items()
         if key not in ledger.staged
     }
+    # Approved, and waits for its vectors.
+    found |= {
+        key: Fate.PUBLISHED
+        for key in storm.pages
+        if kind != REMOVALS and key in ledger.staged and ledger.staged[key].released
+    }
     return {key: what for key, what in found.items() if what is not None}
 
 

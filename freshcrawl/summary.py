@@ -26,6 +26,7 @@ VERDICTS = (
     ("failed", "failed"),
 )
 SHOWN = 5
+EMBED_COMMAND = "scrapy embed"
 UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -111,6 +112,8 @@ def _embedded(run: Mapping[str, Any]) -> str:
         )
         if run[name]
     ]
+    if run["pending_embed"]:
+        parts.append(pending_words(run))
     if run["released"]:
         parts.append(f"{count(run['released'], 'held page')} let go")
     return ", ".join(parts)
@@ -149,6 +152,15 @@ def standing_lines(data: Mapping[str, Any], site: str) -> list[str]:
         rest = f"and {count(more, 'more page')}; " if more > 0 else ""
         lines.append(f"  {rest}name what changes in drop or volatile_patterns of the site")
     return lines
+
+
+def pending_words(data: Mapping[str, Any]) -> str:
+    """Return what waits for vectors, and the command to go on; ``data``: a report or a status."""
+    pages = count(data["pending_embed"], "page")
+    waits = f"wait{'s' if data['pending_embed'] == 1 else ''}"
+    chunks = data.get("chunks_pending")
+    passages = f" ({count(chunks, 'passage')})" if chunks else ""
+    return f"{pages}{passages} {waits} for vectors, with the next run or by: {EMBED_COMMAND}"
 
 
 def _held(data: Mapping[str, Any], site: str) -> str:

@@ -63,9 +63,13 @@ def _make_copy(run: Run, key: str, target: str) -> None:
 
 
 def release(run: Run) -> list[str]:
-    """Return the keys of staged work that may be published; mark and report the rest as held."""
+    """Return the keys of staged work that may be published; mark and report the rest as held.
+
+    Texts, and moves that may be to one of these, keep their leave until they are published: to
+    embed them may take several runs.
+    """
     ledger, judgement = run.ledger, judge(run)
-    free = []
+    free = [] if ledger.pinned else [key for key, e in ledger.staged.items() if e.released]
     for key, kind in judgement.classes.items():
         entry = ledger.staged[key]
         ledger.end_discard(key)
@@ -75,6 +79,8 @@ def release(run: Run) -> list[str]:
             if ledger.pinned:
                 continue  # it waits all the same, and stays confirmed
             run.report.released += bool(entry.held)
+            if entry.status in {Status.LIVE, Status.ALIAS}:
+                ledger.let_go(key)
         elif kind == REMOVALS and judgement.unwell:
             ledger.uncount(key, run.report.started_at)
         if hold and entry.person and key not in judgement.persons:
@@ -88,6 +94,8 @@ def release(run: Run) -> list[str]:
     keep_storms(run, together, judgement.decided, judgement.since)
     _report(run, judgement, judgement.classes.keys() - set(free))
     if ledger.pinned:
+        for key in ledger.staged:
+            ledger.let_go(key, released=False)
         run.report.held = len(ledger.staged)
         run.report.held_reasons.append(run.report.pinned)
         return []

@@ -12,7 +12,7 @@ from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.published import Published, Staged
 from freshcrawl.core.simhash import simhash
 from freshcrawl.core.trust import gist_digest
-from freshcrawl.staging import Content, chunks_of, pack, pack_blocks, unpack_blocks
+from freshcrawl.staging import Content, cut, pack, pack_blocks, unpack_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -45,7 +45,7 @@ class Parter:
     fingerprints: frozenset[str]
     patterns: Sequence[str]
     """The site's ``volatile_patterns``."""
-    embedder: Callable[[], Embedder]
+    cutter: Callable[[], Embedder | None]
     noise: Callable[[Staged, Sequence[Block], Sequence[Block]], bool]
     """Tells whether blocks of staged text differ from published ones in proven noise only."""
 
@@ -160,7 +160,6 @@ class Parter:
                 "left_out": parted.left_out,
                 "simhash": simhash(text),
                 "gist": gist_digest(entry.title, text, entry.url),
-                "chunks": chunks_of(entry.key, entry.title, parted.blocks, self.embedder()),
-                "cut_for": self.embedder().model,
+                **cut(entry.key, entry.title, parted.blocks, self.cutter()),
             }
         return replace(entry, **changes)

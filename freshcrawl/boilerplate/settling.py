@@ -96,7 +96,7 @@ def _parter(run: Run, learned: Boilerplate) -> Parter:
     return Parter(
         frozenset(learned.fingerprints),
         run.site.volatile_patterns,
-        run.embedder,
+        run.cutter,
         partial(differs_in_noise, run),
     )
 

@@ -13,7 +13,7 @@ from freshcrawl.core.words import ago, count, when
 from freshcrawl.policies import schedule_policy
 from freshcrawl.problems import Kind, Problem, alert_problems, site_problems
 from freshcrawl.site_status import KINDS, listed, never_crawled, site_status
-from freshcrawl.summary import problem_lines, run_lines, run_outcome, standing_lines
+from freshcrawl.summary import pending_words, problem_lines, run_lines, run_outcome, standing_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -140,8 +140,10 @@ def _site(site: dict[str, Any], now: float, *, has_webhook: bool) -> list[str]:
         lines.append(f"in use by {site['writer']}")
     if site["oldest_check_s"] is not None:
         lines.append(f"oldest check {ago(site['oldest_check_s'])} ago")
-    if site["staged"] > site["held"]:
-        waiting = site["staged"] - site["held"]
+    if site["pending_embed"]:
+        lines.append(pending_words(site))
+    if site["staged"] > site["held"] + site["pending_embed"]:
+        waiting = site["staged"] - site["held"] - site["pending_embed"]
         them = "it" if waiting == 1 else "them"
         lines.append(f"{count(waiting, 'change')} found; a later run publishes {them}")
     lines.append(f"last run {when(run['started_at'], now)}: {run_outcome(run)}")

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 CHURN_RUNS = 3
 """Checks in a row that must find another text before a page counts as always changing."""
 CHANGING_KEPT = 10
+NEWER_TEXT = "a newer text was found and waits to be published"
 
 
 def doubt(record: PageRecord | None, now: float, max_age: float) -> str:
     """Return why a published text may be out of date, "" if it is not; None: nothing is known."""
     if record is not None and (why := discards.words(record.discarded) or record.stale_reason):
         return why
+    if record is not None and record.newer_since:
+        return NEWER_TEXT
     checked = record.last_checked if record else 0.0
     too_old = now - checked > max_age
     return f"not checked for longer than max_age ({ago(max_age)})" if too_old else ""
@@ -38,14 +41,16 @@ def stale_reasons(records: Iterable[PageRecord], now: float, max_age: float) -> 
     return dict(count.most_common())
 
 
-def is_decided(record: PageRecord) -> bool:
-    """Tell a page that is stale as somebody wants it so: a person, or the site's table.
+def is_decided(record: PageRecord, now: float, max_age: float) -> bool:
+    """Tell a page that is stale as somebody wants it so: a person, the site's table, a budget.
 
-    Nobody needs to be told of those again and again.
+    Nobody needs to be told of those again and again. A newer text that waits is told of by what
+    it waits for (a guard, ``scrapy embed``), until it has waited for longer than ``max_age``.
     """
     stands = record.status == Status.LIVE and not record.failures
     kept_by_policy = record.last_verdict == Verdict.EXCLUDED or record.left_out
-    return stands and (bool(record.discarded) or kept_by_policy)
+    waits = stale_reason(record, now, max_age) == NEWER_TEXT and now - record.newer_since <= max_age
+    return stands and (bool(record.discarded) or kept_by_policy or waits)
 
 
 def is_changing(record: PageRecord) -> bool:

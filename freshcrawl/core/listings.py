@@ -154,6 +154,10 @@ class Listings:
         """Tell whether any source lists the key."""
         return self._count[key] > 0 if key in self._count else False
 
+    def times_listed(self) -> Counter[str]:
+        """Return how many sources list each key."""
+        return Counter(self._count)
+
     def listed(self) -> set[str]:
         """Return all keys that any source lists."""
         return {key for key, count in self._count.items() if count > 0}

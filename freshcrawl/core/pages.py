@@ -153,6 +153,8 @@ class PageRecord(JsonRecord):
     """How the published chunks were read and cut (`reading.made_by`); "": not known."""
     shown_digest: str = ""
     """Digest of the last text with what the site calls volatile; tells ``cosmetic`` apart."""
+    newer_since: float = 0.0
+    """When a text was found that is newer than the published one and waits; 0 if there is none."""
     size: int = -1
     """Bytes of the last whole body, decompressed; -1: not known."""
     churn: int = 0

@@ -114,3 +114,7 @@ class Staged(JsonRecord):
     """Why a person must decide on it, if it is held and does not confirm itself."""
     held_runs: list[float] = field(default_factory=list)
     """Starts of the runs that found the same."""
+    released: bool = False
+    """Guards or a person have let it go: it waits for vectors only, its own or its target's."""
+    waits_since: float = 0.0
+    """When work of this page was first found that is not published since."""

@@ -87,6 +87,12 @@ class RunReport(JsonRecord):
     chunks_embedded: int = 0
     chunks_reused: int = 0
     chunks_removed: int = 0
+    pending_embed: int = 0
+    """Pages whose text waits for its vectors only, at the end."""
+    chunks_pending: int = 0
+    """Passages without vectors of those that this run wanted to publish; they wait."""
+    embed_problem: str = ""
+    """Why embedding stopped before its end."""
     chunks_to_embed: int = 0
     """Passages that a dry run found, and that no vector is kept of."""
     bytes_downloaded: int = 0

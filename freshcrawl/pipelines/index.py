@@ -63,5 +63,5 @@ class IndexPipeline(RunComponent):
         if item.verdict not in CONTENT and not anew:
             return None
         return await in_turn(
-            staged_content, item, item.document, run.embedder(), changed_at, run.made_by
+            staged_content, item, item.document, run.cutter(), changed_at, run.made_by
         )

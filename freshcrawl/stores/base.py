@@ -135,8 +135,20 @@ class Corpus(Protocol):
             StoreError: ``generation`` is not kept.
         """
 
-    def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
-        """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
+    def put_vectors(self, model: str, vectors: Mapping[str, Any], *, day: str = "") -> None:
+        """Keep ``embed digest -> float32 vector`` of a model; durable on return.
+
+        They count as spent on ``day`` (ISO date), unless that is "".
+        """
+
+    def spent(self, day: str) -> int:
+        """Return how many vectors were put that count as spent on a day (ISO date).
+
+        Only the latest day that was named to ``put_vectors`` is known.
+        """
+
+    def vector_length(self, model: str) -> int:
+        """Return the length of the kept vectors of a model, 0 if there are none."""
 
     def missing_vectors(self, model: str, digests: Iterable[str]) -> set[str]:
         """Return those of ``digests`` for which no vector is kept."""

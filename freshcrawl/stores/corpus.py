@@ -97,15 +97,34 @@ class SqliteCorpus:
             told = cast("sqlite3.Connection", ToldConnection(conn, self._path))
             return SqliteSnapshot(told, owned=True, generation=generation)
 
-    def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
-        """Keep ``embed digest -> float32 vector`` of a model; durable on return."""
+    def put_vectors(self, model: str, vectors: Mapping[str, Any], *, day: str = "") -> None:
+        """Keep ``embed digest -> float32 vector`` of a model; durable on return.
+
+        They count as spent on ``day`` (ISO date), in the same transaction, unless that is "".
+        """
         import numpy as np
 
         rows = [
             (model, digest, np.asarray(vector, dtype="<f4").tobytes())
             for digest, vector in vectors.items()
         ]
-        self._write_rows(_PUT_VECTOR, rows)
+        if rows:
+            with self._writing() as conn:
+                conn.executemany(_PUT_VECTOR, rows)
+                if day:
+                    corpus_publish.spend(conn, day, len(rows))
+
+    def spent(self, day: str) -> int:
+        """Return how many vectors were put that count as spent on a day (ISO date)."""
+        with self._read_lock, reported(self._path):
+            conn = self._open_reader()
+            return corpus_publish.spent(conn, day) if conn else 0
+
+    def vector_length(self, model: str) -> int:
+        """Return the length of the kept vectors of a model, 0 if there are none."""
+        with self._read_lock, reported(self._path):
+            conn = self._open_reader()
+            return corpus_publish.vector_length(conn, model) if conn else 0
 
     def missing_vectors(self, model: str, digests: Iterable[str]) -> set[str]:
         """Return those of ``digests`` for which no vector is kept."""

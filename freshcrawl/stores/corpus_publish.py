@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from freshcrawl.core.published import Chunk, Edit, Published
 
 _FLOAT32_BYTES = 4
+_SPENT = "spent:"
+"""Start of the names in ``meta`` under which it is kept what a day has spent."""
 
 
 def missing_vectors(
@@ -33,6 +35,29 @@ def missing_vectors(
     )
     args = (model, dimension, dimension * _FLOAT32_BYTES)
     return wanted - {digest for (digest,) in select_in(conn, query, args, wanted)}
+
+
+def vector_length(conn: sqlite3.Connection, model: str) -> int:
+    """Return the length of the kept vectors of a model, 0 if there are none."""
+    query = "SELECT length(vector) FROM vectors WHERE model = ? LIMIT 1"
+    row = conn.execute(query, (model,)).fetchone()
+    return int(row[0]) // _FLOAT32_BYTES if row else 0
+
+
+def spend(conn: sqlite3.Connection, day: str, chunks: int) -> None:
+    """Count vectors as spent on a day (ISO date); what was spent before it is forgotten."""
+    name = f"{_SPENT}{day}"
+    conn.execute("DELETE FROM meta WHERE name >= ? AND name < ?", (_SPENT, name))
+    conn.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + ?",
+        (name, chunks, chunks),
+    )
+
+
+def spent(conn: sqlite3.Connection, day: str) -> int:
+    """Return how many vectors count as spent on a day (ISO date)."""
+    row = conn.execute("SELECT value FROM meta WHERE name = ?", (f"{_SPENT}{day}",)).fetchone()
+    return int(row[0]) if row else 0
 
 
 class Publication:

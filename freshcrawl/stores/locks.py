@@ -22,6 +22,12 @@ WAIT_SECS = 0.3
 """How long a lock is tried for that another process holds: what only looks at it is gone then."""
 _PAUSE_SECS = 0.02
 _NAME = ".lock"
+EMBEDDING = ".embedding"
+"""Name of the lock of who embeds for a site, and writes to it for moments only."""
+_BRIEF = "embed"
+"""What such a one calls itself while it writes."""
+_BRIEF_SECS = 60.0
+"""How long it is waited for: to publish a large index takes a while."""
 _SOMEBODY = "another process"
 _READER = "a reader that cannot write beside the files"
 _MODE = 0o644
@@ -32,27 +38,30 @@ class LockedError(StoreError):
 
 
 class SiteLock:
-    """The lock of a site's folder: ``flock`` on ``<folder>/.lock``.
+    """A lock of a site's folder: ``flock`` on a file in it, ``.lock`` for who writes to the site.
 
     What the file says about the holder is for display only. The descriptor is
     closed on exec and in forked children, so that neither started programs (a
     browser) nor workers hold the lock on after this process.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / _NAME
+    def __init__(self, folder: Path, name: str = _NAME) -> None:
+        self._path = folder / name
         self._fd: int | None = None
 
     def acquire(self, command: str, since: float) -> Self:
         """Take the lock, or give up within ``WAIT_SECS``; ``since``: seconds since the epoch.
 
+        A holder that has it for moments only (``scrapy embed``) is waited for.
+
         Raises:
             LockedError: it is held, also by this very object.
             StoreError: the file cannot be opened or locked.
         """
-        until = time.monotonic() + WAIT_SECS
+        began = time.monotonic()
         while (fd := self._locked()) is None:
-            if time.monotonic() >= until:
+            waited = time.monotonic() - began
+            if waited >= WAIT_SECS and (waited >= _BRIEF_SECS or not self._is_brief()):
                 raise LockedError(self._held())
             time.sleep(_PAUSE_SECS)
         _describe(fd, command, since)
@@ -117,13 +126,16 @@ class SiteLock:
                 f"{self._path}: cannot be locked ({error.strerror}); {what}"
             ) from error
 
+    def _is_brief(self) -> bool:
+        return self._path.name == _NAME and _said(self._path).get("command") == _BRIEF
+
     def _held(self) -> str:
         folder = self._path.parent
-        try:
-            os.close(share_lock(folder))
-            told = _READER  # what the file says was left by a writer that was killed
-        except OSError:
-            told = _told(folder)
+        told = _told(self._path)
+        if self._path.name == _NAME:
+            with suppress(OSError):
+                os.close(share_lock(folder))
+                told = _READER  # what the file says was left by a writer that was killed
         return f"{folder} is in use by {told}; try again when that has ended"
 
     def _close(self) -> None:
@@ -154,7 +166,7 @@ def holder(folder: Path) -> str:
         try:
             os.close(share_lock(folder))
         except BlockingIOError:
-            return _told(folder)
+            return _told(folder / _NAME)
     return ""
 
 
@@ -211,12 +223,20 @@ def _describe(fd: int, command: str, since: float) -> None:
             os.ftruncate(fd, 0)  # better no name than that of one that is dead
 
 
-def _told(folder: Path) -> str:
-    """Return who holds the lock, as far as the file says."""
+def _told(path: Path) -> str:
+    """Return who holds a lock, as far as its file says."""
+    told = _said(path)
     try:
-        told = json.loads((folder / _NAME).read_bytes())
         return (
             f"`{told['command']}` (process {told['pid']} on {told['host']}, since {told['since']})"
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except KeyError:
         return _SOMEBODY
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """Return what the file of a lock says of its holder."""
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}

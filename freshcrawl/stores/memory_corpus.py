@@ -40,6 +40,8 @@ class MemoryCorpusData:
     published_content: set[str] = field(default_factory=set)
     versions: Versions = field(default_factory=dict)
     rollback: Rollback | None = None
+    spent: dict[str, int] = field(default_factory=dict)
+    """Vectors by the latest day that they count for."""
 
 
 class MemorySnapshot:
@@ -159,13 +161,25 @@ class MemoryCorpus:
             raise not_kept(number, [known for known in kept if known])
         return MemorySnapshot(self._data, kept[number])
 
-    def put_vectors(self, model: str, vectors: Mapping[str, Any]) -> None:
-        """Keep ``embed digest -> float32 vector`` of a model."""
+    def put_vectors(self, model: str, vectors: Mapping[str, Any], *, day: str = "") -> None:
+        """Keep ``embed digest -> float32 vector`` of a model, and count it as spent on ``day``."""
         import numpy as np
+
+        if day:
+            self._data.spent = {day: self.spent(day) + len(vectors)}
 
         for digest, vector in vectors.items():
             self._data.vectors[model, digest] = np.array(vector, dtype=np.float32)
             self._data.used_at.pop((model, digest), None)
+
+    def spent(self, day: str) -> int:
+        """Return how many vectors were put that count as spent on a day (ISO date)."""
+        return self._data.spent.get(day, 0)
+
+    def vector_length(self, model: str) -> int:
+        """Return the length of the kept vectors of a model, 0 if there are none."""
+        kept = (vector for (of, _), vector in self._data.vectors.items() if of == model)
+        return len(next(kept, ()))
 
     def missing_vectors(self, model: str, digests: Iterable[str]) -> set[str]:
         """Return those of ``digests`` for which no vector is kept."""

@@ -1,0 +1,126 @@
+"""``scrapy embed``: embed and publish the texts that wait for their vectors."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+from freshcrawl import cli
+from freshcrawl.clock import make_clock
+from freshcrawl.core.words import count
+from freshcrawl.embed_site import Embedded, SiteEmbedding
+from freshcrawl.long_work import interruptible, shown
+from freshcrawl.sites_file import load_sites
+from freshcrawl.state import open_for_reading
+from freshcrawl.stored_sites import stored_site
+from freshcrawl.stores.base import StoreError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from freshcrawl.config import Config
+
+logger = logging.getLogger(__name__)
+
+
+class Command(ScrapyCommand):
+    """Works off what crawls have left to be embedded."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = cli.QUIET
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Embed and publish what waits for vectors, beside crawls"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options."""
+        super().add_options(parser)
+        cli.add_common_options(parser)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Embed for the chosen sites, one after another."""
+        cli.refuse_options(args, words=False)
+        self.exitcode = cli.guarded(lambda: self._embed(opts))
+
+    def _embed(self, opts: argparse.Namespace) -> int:
+        config = cli.config_of(self.settings)
+        names = cli.chosen_sites(config, opts.site)
+        done: list[Embedded] = []
+        codes: list[int] = []
+        for name in names:
+            try:
+                done.append(_embed_site(config, name))
+            except (StoreError, sqlite3.DatabaseError) as error:
+                if opts.site:
+                    raise
+                codes.append(cli.report_error(error))
+                continue
+            codes.append(_code(done[-1]))
+            if not opts.json:
+                print(words(done[-1]), flush=True)
+            if done[-1].stopped:
+                break
+        if opts.json:
+            cli.print_json({"sites": [result.as_contract() for result in done]})
+        elif not names:
+            print(f"no site yet in {config.state_path()}: nothing to embed")
+        return cli.INTERRUPTED if any(one.stopped for one in done) else cli.worst(codes)
+
+
+def _embed_site(config: Config, name: str) -> Embedded:
+    """Embed for one site.
+
+    Raises:
+        LockedError: another process writes to it, or embeds for it.
+        StoreError: there is no such site, or it is indexed with another model.
+    """
+    with closing(open_for_reading(config, name)) as state:
+        site = load_sites(config).get(name) or stored_site(config, state)
+    own = config.for_site(site.policies) if site else config
+    told: set[str] = set()
+
+    def note(why: str) -> None:
+        if not told:
+            print(f"freshcrawl: waits: {why}", file=sys.stderr, flush=True)
+        told.add(why)
+
+    work = SiteEmbedding(own, name, make_clock(config.clock_offset_secs), note)
+    with (
+        interruptible(work.embedding.interrupt),
+        shown(lambda: {name: work.progress()}, config.progress_secs),
+    ):
+        return work.run()
+
+
+def _code(done: Embedded) -> int:
+    if done.pinned:
+        return cli.HELD
+    return cli.INCOMPLETE if done.problem else cli.OK
+
+
+def words(done: Embedded) -> str:
+    """Return what was done, in a line or two."""
+    if done.pinned:
+        return f"{done.site}: {done.pinned}; nothing was embedded"
+    parts = [f"{count(done.chunks_embedded, 'passage')} embedded"]
+    parts += [f"{count(done.pages, 'page')} published"] if done.pages else []
+    parts += [f"generation {done.generation}"] if done.pages else []
+    if not (done.chunks_embedded or done.pages or done.pending_embed):
+        parts = ["nothing waits for vectors"]
+    if done.pending_embed:
+        waits = "wait" if done.pending_embed > 1 else "waits"
+        passages = count(done.chunks_pending, "passage")
+        parts.append(f"{count(done.pending_embed, 'page')} still {waits} ({passages})")
+    line = f"{done.site}: {', '.join(parts)}; {done.duration_s:.1f} s"
+    if done.stopped:
+        line += "\n  stopped; what was embedded is kept: run it again to go on"
+    if done.problem:
+        line += f"\n  embedding stopped: {done.problem}; run it again to go on"
+    return line
