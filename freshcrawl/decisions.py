@@ -17,6 +17,7 @@ from freshcrawl.explanation import key_in
 from freshcrawl.site_status import would_do
 from freshcrawl.state import open_for_reading
 from freshcrawl.stores.base import StoreError
+from freshcrawl.summary import EMBED_COMMAND
 
 if TYPE_CHECKING:
     import argparse
@@ -87,7 +88,7 @@ def decide(
         cli.print_json({"sites": [told]})
     else:
         print("\n".join(lines_of(told, command, chosen=bool(args))))
-    return cli.OK
+    return cli.INCOMPLETE if told["problem"] else cli.OK
 
 
 def _knowing(config: Config, args: list[str]) -> str:
@@ -136,6 +137,8 @@ def as_contract(site: str, decided: Decided, *, dry_run: bool) -> dict[str, Any]
             for entry in decided.entries
         ],
         "taken_back": [record.url for record in decided.taken_back],
+        "waiting": len(result.waiting) if result else 0,
+        "problem": result.problem if result else "",
         "generation": result.generation if result else None,
         "chunks_embedded": result.embedded if result else 0,
         "chunks_reused": result.reused if result else 0,
@@ -151,6 +154,13 @@ def lines_of(told: dict[str, Any], command: str, *, chosen: bool) -> list[str]:
     if pages:
         lines.append(f"{site}: {count(len(pages), 'held page')} {done}{_published(told)}")
         lines += [f"  {page['url']}  {page['words']}" for page in pages]
+    if told["waiting"]:
+        wait = "waits" if told["waiting"] == 1 else "wait"
+        why = f" ({told['problem']})" if told["problem"] else ""
+        lines.append(
+            f"{site}: {count(told['waiting'], 'page')} of them {wait} for vectors{why}: "
+            f"{EMBED_COMMAND} --site {site}"
+        )
     for url in told["taken_back"]:
         again = "would be" if told["dry_run"] else "is"
         lines.append(f"{site}: {url} was discarded before; it {again} due for the next crawl")

@@ -50,7 +50,7 @@ def shown(read: Callable[[], Mapping[str, Snapshot]], log_every: float) -> Itera
     stream = sys.stderr
     line = StatusLine(stream) if stream.isatty() else None
     if line:
-        sys.stderr = line  # type: ignore[assignment]
+        sys.stderr = line
     try:
         with Watch(read, log_every, line):
             yield

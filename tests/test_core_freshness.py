@@ -9,6 +9,7 @@ import pytest
 from freshcrawl.core.freshness import (
     CHANGING_KEPT,
     CHURN_RUNS,
+    NEWER_TEXT,
     all_bytes,
     changing,
     doubt,
@@ -38,6 +39,10 @@ def record(key: str = "k", **values: Any) -> PageRecord:
         ({"failures": 1, "reason": "HTTP 503"}, "HTTP 503"),
         ({"failures": 9, "reason": "HTTP 503", "last_checked": 0.0}, "HTTP 503"),
         ({"last_verdict": Verdict.GONE, "reason": "410"}, "410"),
+        ({"newer_since": NOW - 5}, NEWER_TEXT),
+        ({"newer_since": NOW - 5, "failures": 1, "reason": "HTTP 503"}, "HTTP 503"),
+        ({"newer_since": NOW - 5, "last_checked": 0.0}, TOO_OLD),
+        ({"newer_since": NOW - 5, "status": Status.HIDDEN}, ""),
         ({"status": Status.HIDDEN, "failures": 1, "reason": "HTTP 503"}, ""),
         ({"status": Status.PENDING, "last_checked": 0.0}, ""),
     ],
@@ -62,10 +67,14 @@ def test_an_answer_without_a_record_is_in_doubt_as_one_whose_page_was_never_chec
         ({"last_verdict": Verdict.EXCLUDED, "status": Status.HIDDEN}, False),
         ({"last_verdict": Verdict.REJECTED}, False),
         ({"left_out": True}, True),
+        ({"newer_since": NOW - MAX_AGE}, True),
+        ({"newer_since": NOW - MAX_AGE - 1}, False),
+        ({"newer_since": NOW, "failures": 1}, False),
+        ({"newer_since": NOW, "last_checked": NOW - MAX_AGE - 1}, False),
     ],
 )
 def test_whether_somebody_wants_a_stale_page_so(values: dict[str, Any], decided: bool) -> None:
-    assert is_decided(record(**values)) == decided
+    assert is_decided(record(**values), NOW, MAX_AGE) == decided
 
 
 def test_reasons_are_counted_the_most_frequent_first() -> None:

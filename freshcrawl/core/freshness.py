@@ -22,11 +22,10 @@ def doubt(record: PageRecord | None, now: float, max_age: float) -> str:
     """Return why a published text may be out of date, "" if it is not; None: nothing is known."""
     if record is not None and (why := discards.words(record.discarded) or record.stale_reason):
         return why
-    if record is not None and record.newer_since:
-        return NEWER_TEXT
     checked = record.last_checked if record else 0.0
-    too_old = now - checked > max_age
-    return f"not checked for longer than max_age ({ago(max_age)})" if too_old else ""
+    if now - checked > max_age:
+        return f"not checked for longer than max_age ({ago(max_age)})"
+    return NEWER_TEXT if record is not None and record.newer_since else ""
 
 
 def stale_reason(record: PageRecord, now: float, max_age: float) -> str:

@@ -29,12 +29,12 @@ def records_before_the_switch() -> Iterator[None]:
     """Records are committed as if published, then it is published."""
     publish = RunPublishing._publish
 
-    def _publish(self: Any, rows: Any) -> None:
+    def _publish(self: Any, rows: Any, worth: Any) -> None:
         run = self._run
         pages = {edit.page.key: edit.page for edit in map(to_edit, rows)}
         run.ledger.adopt(pages, run.ledger.generation + 1)
         run.commit()
-        publish(self, rows)
+        publish(self, rows, worth)
 
     with patch.object(RunPublishing, "_publish", _publish):
         yield
@@ -180,9 +180,9 @@ def staged_work_dropped_on_failure() -> Iterator[None]:
     """A publish that fails takes what was staged with it."""
     publish = RunPublishing._publish
 
-    def _publish(self: Any, rows: Any) -> None:
+    def _publish(self: Any, rows: Any, worth: Any) -> None:
         try:
-            publish(self, rows)
+            publish(self, rows, worth)
         except Exception:
             for row in rows:
                 self._run.ledger.unstage(row.key)
