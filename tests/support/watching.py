@@ -116,3 +116,18 @@ def assert_grows(watcher: Watcher, whole: Answer) -> None:
         assert before <= answer, "a page has vanished"
         assert all(found == pages[url] for url, found in of_page(answer).items()), "half a page"
         before = answer
+
+
+def assert_page_by_page(watcher: Watcher, old: Answer, new: Answer) -> None:
+    """Check that each page was wholly as before or wholly as afterwards, and went back never."""
+    assert not watcher.errors, watcher.errors
+    assert watcher.answers, "it has not seen any answer"
+    before, after = of_page(old), of_page(new)
+    done: set[str] = set()
+    for answer in watcher.answers:
+        pages = of_page(answer)
+        now = {url for url, passages in pages.items() if passages == after.get(url)}
+        assert all(pages[url] == before.get(url) for url in pages.keys() - now)
+        assert pages.keys() >= before.keys() & after.keys()
+        assert now >= done
+        done = now
