@@ -313,3 +313,45 @@ def test_what_waits_for_too_long_needs_attention(site: QuickSite) -> None:
     assert any(word.startswith("9 pages waiting for vectors, since 8 d") for word in words)
     embed(site)
     assert not [p for p in site_problems(status(site), NOW, site.config) if "vectors" in p.words]
+
+
+SAID = """
+the of and to in is was for on that by with from at his it an were are which this be as had have but
+not also one their has its new after who they two her she all other when time there may no more over
+some up out into only than such between city year world state people
+"""
+WORDS = SAID.split()
+
+
+def write_many(site: QuickSite, edition: str, paths: Sequence[str]) -> None:
+    """Let each page say five passages of which no other page says any."""
+    for path in paths:
+        draws = random.Random(edition + path)
+        said = [f"{edition} " + " ".join(draws.choices(WORDS, k=199)) for _ in range(5)]
+        site.serve(path, *said)
+
+
+@pytest.mark.nightly
+def test_two_thousand_passages_at_a_hundred_a_run_are_done_in_twenty_runs(
+    site: QuickSite,
+) -> None:
+    deep = [f"/{folder}/q{number}" for folder in ("a", "a/b") for number in range(200)]
+    site.on_sitemap(*deep)
+    write_many(site, "first", deep)
+    assert crawl(site).chunks_embedded == 2_000
+    write_many(site, "second", deep)
+    order: list[str] = []
+    for run in range(1, 21):
+        given = {**UNGUARDED, "FRESHCRAWL_EMBED_RUN_CHUNKS": 100}
+        report = site.crawl(full=run == 1, **given).report
+        assert report is not None
+        assert (report.chunks_embedded, report.chunks_pending) == (100, 2_000 - 100 * run)
+        now = texts(site)
+        assert all(len(editions) == 1 for editions in now.values()), "half old, half new"
+        done = {key for key, editions in now.items() if editions == {"second"}}
+        assert len(done) == 20 * run
+        order += sorted(done - set(order))
+        assert report.pending_embed == 400 - len(done) == len(newer(site))
+    assert not status(site)["pending_embed"]
+    assert {key.count("/") for key in order[:200]} == {2}, "pages near the root come first"
+    assert not site.findings()
