@@ -7,7 +7,8 @@ the state may be shared with another machine.
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager, suppress
+import time
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ SLICE = 200
 """Pages that are cut while the site is locked once."""
 PAUSE_SECS = 0.5
 """Between two looks whether who writes to the site has ended."""
+BUSY_SECS = 5.0
+"""The same while there is something to embed."""
 
 
 @dataclass(slots=True)
@@ -94,6 +97,8 @@ class SiteEmbedding:
         """Pages by text (embed digest) of the portion under way."""
         self._unkept: dict[str, Matrix] = {}
         """Vectors that wait until the site is free."""
+        self._busy_until = 0.0
+        """When to look again whether it is (monotonic clock)."""
 
     def progress(self) -> Snapshot:
         """Return how far it is. Any thread may call."""
@@ -203,8 +208,13 @@ class SiteEmbedding:
     def _keep(self, vectors: dict[str, Matrix]) -> None:
         """Make a batch durable, or keep it in memory while another process writes to the site."""
         self._unkept |= vectors
-        with suppress(LockedError), self._opened(wait=False) as state:
-            self._put(state)
+        if time.monotonic() < self._busy_until:
+            return
+        try:
+            with self._opened(wait=False) as state:
+                self._put(state)
+        except LockedError:  # to look takes a while, and a crawl goes on for minutes
+            self._busy_until = time.monotonic() + BUSY_SECS
 
     def _put(self, state: SiteState) -> None:
         """Make vectors durable, but of pages that were forgotten meanwhile."""
