@@ -25,6 +25,7 @@ from freshcrawl.site_tables import make_site
 from freshcrawl.staging import Content
 from freshcrawl.stores.base import StoreError
 from freshcrawl.summary import (
+    VECTORS_COME,
     amount,
     changing_words,
     discard_command,
@@ -188,6 +189,7 @@ def _staged(entry: Staged) -> dict[str, Any]:
         "status": entry.status,
         "held": entry.held,
         "person": entry.person,
+        "released": entry.released,
         "found_at": [iso(moment) for moment in entry.held_runs],
         "words": would_do(entry),
     }
@@ -320,4 +322,6 @@ def _waiting(page: Mapping[str, Any], staged: Mapping[str, Any]) -> str:
             f"found, and waiting until {staged['waits_for']} is a page that can be read: {what}; "
             "until then the page answers with its last text"
         )
+    if staged["released"] and staged["status"] == Status.LIVE:
+        return f"found, and waiting for vectors: {what}; {VECTORS_COME}"
     return f"a later run publishes what was found: {what}"

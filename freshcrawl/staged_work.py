@@ -23,6 +23,11 @@ STORMS = "meta:storms"
 NO_VALIDATORS = {"etag": "", "last_modified": "", "validator_url": "", "validator_digest": ""}
 
 
+def _same_leave(before: Staged, entry: Staged) -> bool:
+    """Tell whether work that was let go is found again; a move to another page is another one."""
+    return same_work(before, entry) and before.alias_of == entry.alias_of
+
+
 class StagedWork:
     """The part of a Ledger that keeps staged work, and what a person has discarded of it."""
 
@@ -56,7 +61,7 @@ class StagedWork:
             return
         before = self.staged.get(entry.key)
         entry.waits_since = (before.waits_since if before else 0.0) or entry.staged_at
-        entry.released = before is not None and before.released and same_work(before, entry)
+        entry.released = before is not None and before.released and _same_leave(before, entry)
         entry.held_runs = [found_at]
         if before is not None and self.holds_same(entry):
             known = [at for at in before.held_runs if at <= found_at] or [found_at]

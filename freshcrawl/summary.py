@@ -27,6 +27,7 @@ VERDICTS = (
 )
 SHOWN = 5
 EMBED_COMMAND = "scrapy embed"
+VECTORS_COME = f"they come with the next run, or by {EMBED_COMMAND}"
 UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -160,7 +161,7 @@ def pending_words(data: Mapping[str, Any]) -> str:
     waits = f"wait{'s' if data['pending_embed'] == 1 else ''}"
     chunks = data.get("chunks_pending")
     passages = f" ({count(chunks, 'passage')})" if chunks else ""
-    return f"{pages}{passages} {waits} for vectors, with the next run or by: {EMBED_COMMAND}"
+    return f"{pages}{passages} {waits} for vectors; {VECTORS_COME}"
 
 
 def _held(data: Mapping[str, Any], site: str) -> str:

@@ -104,7 +104,7 @@ def test_the_status_says_what_waits_and_how_it_goes_on(origin: Origin, tmp_path:
     state = tmp_path / "state"
     crawl_only(origin.url, state)
     said = scrapy("status", state=state).stdout
-    assert "6 pages wait for vectors, with the next run or by: scrapy embed" in said
+    assert "6 pages wait for vectors; they come with the next run, or by scrapy embed" in said
     assert "change" not in said
     listed = scrapy("status", "--pages", "pending_embed", state=state).stdout
     assert listed.count("its text waits for vectors since") == 6

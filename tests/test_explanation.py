@@ -137,6 +137,10 @@ def test_page_that_left_has_not_changed() -> None:
         ),
         (GONE, "a later run publishes what was found: would leave the answers (gone: 410)"),
         (TEXT, "a later run publishes what was found: new text"),
+        (
+            replace(TEXT, released=True),
+            "found, and waiting for vectors: new text; they come with the next run, or by scrapy",
+        ),
     ],
 )
 def test_words_of_what_waits(staged: Staged, words: str) -> None:
