@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.freshness import doubt
+from freshcrawl.core.freshness import NEWER_TEXT, doubt
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.report import iso
 from freshcrawl.stores.base import StoreError
@@ -58,11 +58,15 @@ class Clocks:
     def of(self, page: Published) -> dict[str, Any]:
         """Return ``last_checked, last_changed, indexed_at, stale`` of a page."""
         record = self.records.get(page.key)
+        indexed_at = self.snapshot.published_at(page.from_gen)
+        why = doubt(record, self.now, self.max_age)
+        # A record may be behind, where a process died before it knew what it had published.
+        caught_up = why == NEWER_TEXT and record is not None and indexed_at >= record.newer_since
         return {
             "last_checked": iso(record.last_checked if record else 0.0),
             "last_changed": iso(page.changed_at),
-            "indexed_at": iso(self.snapshot.published_at(page.from_gen)),
-            "stale": bool(doubt(record, self.now, self.max_age)),
+            "indexed_at": iso(indexed_at),
+            "stale": bool(why) and not caught_up,
         }
 
 
