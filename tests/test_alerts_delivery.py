@@ -24,11 +24,11 @@ from cryptography.x509.oid import NameOID
 from freshcrawl.alerts import outbox as outbox_module
 from freshcrawl.alerts.delivering import MAX_WAIT_SECS, Delivered, Delivery
 from freshcrawl.alerts.outbox import Outbox
-from freshcrawl.alerts.posting import retry_after
 from freshcrawl.alerts.telling import Alerts
 from freshcrawl.alerts.webhook import Webhook, webhook_of
 from freshcrawl.config import Config
 from freshcrawl.core.events import in_batches
+from freshcrawl.posting import THREAD, retry_after
 from freshcrawl.state import open_in_memory
 from freshcrawl.stores.memory import MemoryRecordStore
 from tests.support.receiver import SECRET, Receiver
@@ -134,7 +134,7 @@ def test_no_answer_or_one_that_never_comes_to_its_point(receiver: Receiver, way:
     assert own.deliver(tries=2) == Delivered(waiting=3, problem="no answer within 0.4 s")
     assert time.monotonic() - began < 10, "a POST took much longer than it may"
     for thread in threading.enumerate():
-        if thread.name == "freshcrawl-webhook":
+        if thread.name == THREAD:
             thread.join(5)
             assert not thread.is_alive(), "a thread is left waiting"
     receiver.always = None

@@ -21,13 +21,14 @@ OURS = "freshcrawl"
 ALLOWED = {
     "core": ("freshcrawl.core",),
     "seams": (),
-    "stores": ("freshcrawl.stores", "freshcrawl.core", "freshcrawl.seams"),
+    "stores": ("freshcrawl.stores", "freshcrawl.core", "freshcrawl.posting", "freshcrawl.seams"),
     "extract": ("freshcrawl.extract", "freshcrawl.core"),
     "config": ("freshcrawl.embedding_config",),
-    "embedding_config": (),
+    "embedding_config": ("freshcrawl.core",),
     "clock": (),
     "failures": ("freshcrawl.stores",),
     "inflate": (),
+    "posting": (),
     "sites": ("freshcrawl.core",),
     "credentials": ("freshcrawl.config", "freshcrawl.core", "freshcrawl.sites"),
     "site_checks": ("freshcrawl.sites",),
@@ -44,8 +45,9 @@ ALLOWED = {
 }
 """What a part may import of freshcrawl, types too, where that is less than all below it."""
 LAYERS = (
+    ("core", "posting"),
     ("embedding_config",),
-    ("clock", "config", "console", "core", "inflate", "seams", "settings", "stopping", "threads"),
+    ("clock", "config", "console", "inflate", "seams", "settings", "stopping", "threads"),
     ("extract", "items", "policies", "progress", "sitemaps", "sites", "stores", "summary"),
     (
         *("credentials", "failures", "noise", "reading", "site_checks", "sitemap_places"),

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from freshcrawl.alerts.posting import post
+from freshcrawl.posting import post
 
 if TYPE_CHECKING:
     from freshcrawl.alerts.outbox import Letter, Outbox
-    from freshcrawl.alerts.posting import Answer
     from freshcrawl.alerts.webhook import Webhook
     from freshcrawl.clock import Clock
+    from freshcrawl.posting import Answer
 
 logger = logging.getLogger(__name__)
 
