@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from freshcrawl.embedding_config import EMBED_AT_LEAST_ONE, EmbeddingConfig
+from freshcrawl.embedding_config import EMBED_AT_LEAST_ONE, ENVIRONMENT_ONLY, EmbeddingConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,6 +128,8 @@ class Config(EmbeddingConfig):
         given = {name: settings[name] for name in settings if str(name).startswith(PREFIX)}
         from_env = {n: v for n, v in os.environ.items() if n.startswith(PREFIX)}
         _refuse_unknown(SETTINGS, [*given, *from_env])
+        if given.get(hidden := PREFIX + ENVIRONMENT_ONLY):
+            raise ConfigError(f"{hidden} must be in the environment: settings are logged")
         values = {
             f.name: _convert(name, given[name] if name in given else from_env[name], f)
             for name, f in SETTINGS.items()

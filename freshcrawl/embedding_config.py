@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from freshcrawl.core.hosts import is_near
+
 BACKENDS = ("torch", "onnx")
 MIN_CHUNK_TOKENS = 32
+ENVIRONMENT_ONLY = "EMBED_API_KEY"
+"""Setting that neither settings nor jobs may have, as these are logged."""
 EMBED_AT_LEAST_ONE = ("embed_attempts", "embed_batch", "embed_timeout_secs")
 
 
@@ -51,7 +55,10 @@ class EmbeddingConfig:
     embed_tokenizer: str = ""
     """Folder with the ``tokenizer.json`` of the endpoint's model; empty: tokens are estimated."""
     embed_url: str = ""
-    """Base URL of an OpenAI-compatible embeddings endpoint, as ``https://host/v1``; empty: none."""
+    """Base URL of an OpenAI-compatible embeddings endpoint, as ``https://host/v1``; empty: none.
+
+    Where it is set, ``embedder_class`` and what is about local models is not used.
+    """
     embedder_class: str = "freshcrawl.stores.embedding.SentenceTransformerEmbedder"
     """Import path of the Embedder, called with (model, revision)."""
 
@@ -61,9 +68,28 @@ class EmbeddingConfig:
             return f"CHUNK_TOKENS is {self.chunk_tokens}: it must be at least {MIN_CHUNK_TOKENS}"
         if self.embed_backend not in BACKENDS:
             return f"EMBED_BACKEND is {self.embed_backend!r}: one of {', '.join(BACKENDS)}"
-        parts = urlsplit(self.embed_url)
-        if self.embed_url and not (parts.scheme in {"http", "https"} and parts.hostname):
+        if not _can_be_sent(self.embed_api_key.strip()):
+            return "EMBED_API_KEY cannot be sent: expected visible ASCII characters without spaces"
+        return self._url_problem() if self.embed_url else ""
+
+    def _url_problem(self) -> str:
+        try:
+            parts = urlsplit(self.embed_url)
+            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or not _can_be_sent(self.embed_url):
             return "EMBED_URL is no http(s) URL: give the base of the endpoint, https://host/v1"
-        if parts.username or parts.password or parts.query:
+        if "@" in parts.netloc or parts.query or parts.fragment:
             return "EMBED_URL must hold no user, password or query: give FRESHCRAWL_EMBED_API_KEY"
+        if self.embed_api_key and parts.scheme == "http" and not is_near(self.embed_url):
+            return (
+                f"EMBED_URL is http://{parts.netloc} and there is FRESHCRAWL_EMBED_API_KEY: a key "
+                "is sent by https only, except to private addresses"
+            )
         return ""
+
+
+def _can_be_sent(text: str) -> bool:
+    """Tell whether text can be in the head of a request."""
+    return text.isascii() and text.isprintable() and " " not in text

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,9 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 COURTESY_BYTES = 4_096
 """What is read of an answer's body where only the status counts."""
 PIECE_BYTES = 65_536
+FAILURES = (OSError, http.client.HTTPException, ValueError)
+"""What a request raises that is not answered as it should be."""
+CUT_OFF = "the connection was closed before the answer was whole"
 THREAD = "freshcrawl-post"
 """Name of the threads that wait for answers."""
 
@@ -33,8 +36,9 @@ class Answer:
     """What a receiver answered."""
 
     status: int = 0
-    """0: no answer, or none that is whole; ``problem`` says why."""
+    """0: no answer."""
     problem: str = ""
+    """Why there is no answer, or none that is whole."""
     retry_after: float = 0.0
     """Seconds that it asks to be left alone, 0 for nothing said."""
     body: bytes = field(default=b"", repr=False)
@@ -77,10 +81,6 @@ def post(
         return Answer(problem=_too_late(timeout))
 
 
-class _TooLongError(http.client.HTTPException):
-    """An answer has more bytes than anybody wants of it."""
-
-
 class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     """A request, in a thread of its own, as names are looked up and headers are read unbounded."""
 
@@ -103,31 +103,30 @@ class _Call(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
         try:
             with opener.open(self._request, timeout=self._timeout) as response:
                 waits = retry_after(response.headers.get("Retry-After"))
+                answer = Answer(response.status, retry_after=waits)
                 if self._most:
-                    body = self._read(response)
-                    self.answer.put(Answer(response.status, retry_after=waits, body=body))
+                    self.answer.put(self._whole(answer, response))
                     return
-                self.answer.put(Answer(response.status, retry_after=waits))
-                with suppress(OSError, http.client.HTTPException, ValueError):
+                self.answer.put(answer)
+                with suppress(*FAILURES):
                     response.read1(COURTESY_BYTES)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except FAILURES as error:
             untrusted = isinstance(_cause(error), ssl.SSLCertVerificationError)
             self.answer.put(Answer(problem=_words(error, self._timeout), untrusted=untrusted))
 
-    def _read(self, response: http.client.HTTPResponse) -> bytes:
-        """Return the whole body.
-
-        Raises:
-            HTTPException: it is too long, or the connection ended before it did.
-        """
+    def _whole(self, answer: Answer, response: http.client.HTTPResponse) -> Answer:
+        """Return the answer with its body, or with what keeps that from being whole."""
         body = bytearray()
-        while not self._over.is_set() and (piece := response.read1(PIECE_BYTES)):
-            body += piece
-            if len(body) > self._most:
-                raise _TooLongError(f"the answer is longer than {self._most:,} bytes")
+        try:
+            while not self._over.is_set() and (piece := response.read1(PIECE_BYTES)):
+                body += piece
+                if len(body) > self._most:
+                    return replace(answer, problem=f"the answer is over {self._most:,} bytes long")
+        except FAILURES as error:
+            return replace(answer, problem=_words(error, self._timeout))
         if response.length:  # what was announced and did not come
-            raise http.client.IncompleteRead(b"")
-        return bytes(body)
+            return replace(answer, problem=CUT_OFF)
+        return replace(answer, body=bytes(body))
 
     def do_open(self, http_class: Any, req: Any, **connection: Any) -> Any:
         """Open the connection as the base class does, and note it."""
@@ -175,12 +174,10 @@ def _words(error: Exception, timeout: float) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     if isinstance(error, (http.client.IncompleteRead, http.client.RemoteDisconnected)):
-        return "the connection was closed before the answer was whole"
+        return CUT_OFF
     if isinstance(error, ValueError):  # its words would show the header that cannot be sent
         return "the request cannot be sent"
-    if isinstance(error, http.client.HTTPException) and not isinstance(error, _TooLongError):
-        return "the answer is not HTTP"
-    return str(error)
+    return "the answer is not HTTP" if isinstance(error, http.client.HTTPException) else str(error)
 
 
 @cache

@@ -22,6 +22,7 @@ from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.embedding import SentenceTransformerEmbedder
 from freshcrawl.stores.embedding_options import EmbedOptions
 from freshcrawl.stores.faiss_index import FaissIndexStore
+from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.stores.locks import SiteLock
 from freshcrawl.stores.memory import MemoryIndexStore, MemoryRecordStore
 from freshcrawl.stores.memory_corpus import MemoryCorpus
@@ -245,6 +246,8 @@ def make_embedder(config: Config) -> Embedder:
 @cache
 def _embedder(class_path: str, model: str, revision: str, options: EmbedOptions) -> Embedder:
     """Return the one embedder of a kind in this process: sites that run together share it."""
+    if options.url:
+        return HttpEmbedder(model, revision, options)
     try:
         made_by = load_object(class_path)
         if made_by is SentenceTransformerEmbedder:

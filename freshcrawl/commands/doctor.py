@@ -93,7 +93,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         cli.add_common_options(parser)
         parser.add_argument(
-            "--no-model", action="store_true", help="do not load the embedding model"
+            "--no-model", action="store_true", help="do not load or ask the embedding model"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

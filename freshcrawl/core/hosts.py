@@ -22,6 +22,16 @@ def is_private(url: str) -> bool:
         return False
 
 
+def is_near(url: str) -> bool:
+    """Tell whether a URL's host is in one's own network: private, or a name that only such have.
+
+    Names without a dot, and those below ``.internal`` and ``.local``.
+    """
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    named = ":" not in host and ("." not in host or host.endswith((".internal", ".local")))
+    return is_private(url) or bool(host and named)
+
+
 def origin(url: str) -> str:
     """Return scheme, host and port of a URL in one spelling, without the scheme's own port.
 

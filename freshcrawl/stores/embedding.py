@@ -18,6 +18,7 @@ from freshcrawl.stores.model_files import (
     token_limit,
     vector_length,
 )
+from freshcrawl.stores.tokenizing import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,8 +66,7 @@ class SentenceTransformerEmbedder:
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of ``text``, no special tokens."""
-        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return [(start, end) for start, end in offsets]
+        return self._tokenizer.offsets(text)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return one normalised float32 row a text; loads the model when first called.
@@ -98,17 +98,8 @@ class SentenceTransformerEmbedder:
         return np.ascontiguousarray(vectors, dtype=np.float32)
 
     @cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        path = self._files.folder / "tokenizer.json"
-        if not path.is_file():
-            raise StoreError(f"{path}: missing; FRESHCRAWL_EMBED_MODEL needs a fast tokenizer")
-        tokenizer = Tokenizer.from_file(str(path))
-        # The file turns both on, which would count every text as equally long.
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer(self._files.folder, "FRESHCRAWL_EMBED_MODEL")
 
     @cached_property
     def _model(self) -> Any:
