@@ -165,3 +165,5 @@ BROKEN: dict[str, Callable[[Wire], None]] = {
     "part of the key": lambda wire: _echo(wire, f"{wire.key[:9]}...{wire.key[-4:]}"),
 }
 """Faults of the answer itself."""
+KEY_SHOWN = ("echo of the key", "part of the key")
+"""Faults of which the answer is 401."""

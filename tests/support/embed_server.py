@@ -10,7 +10,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
-from tests.support.embed_faults import BROKEN, CHANGED, RIGHT, Wire, send
+from tests.support.embed_faults import BROKEN, CHANGED, KEY_SHOWN, RIGHT, Wire, send
 from tests.support.embedder import HashEmbedder
 from tests.support.origin import Server
 
@@ -135,7 +135,7 @@ class EmbedServer:
             self.strayed += 1
             how = 404
         elif self.key and headers.get("authorization") != f"Bearer {self.key}":
-            how = 401
+            how = how if how in KEY_SHOWN else 401
         elif not how and self.most_texts and len(asked.texts) > self.most_texts:
             how = 413
         if isinstance(how, str):
