@@ -16,11 +16,15 @@ from freshcrawl.doctor.machine import model_check
 from freshcrawl.doctor.packages import BROWSER, MODEL, TOKENIZER, WEIGHTS, unused_packages
 from freshcrawl.state import make_embedder
 from freshcrawl.stores.embedding_options import EmbedOptions
+from freshcrawl.stores.faiss_index import FaissIndexStore
 from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.stores.model_files import MINILM
+from tests.support import damage
 from tests.support.embed_server import EmbedServer
-from tests.support.project import command, environment
+from tests.support.origin import Origin, page
+from tests.support.project import command, environment, scrapy
 from tests.support.runs import MODEL as HASH
+from tests.support.verified import Site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,3 +225,21 @@ def test_doctor_asks_the_endpoint_and_never_shows_the_key(tmp_path: Path) -> Non
             assert done.returncode == (key != KEY)
         assert "answered 401 (Incorrect API key provided: ***. Try another)" in done.stdout
         assert "look at FRESHCRAWL_EMBED_API_KEY" in done.stdout
+
+
+# -- repair --------------------------------------------------------------------------
+
+
+def test_repair_with_an_endpoint_that_is_asked_for_nothing(tmp_path: Path) -> None:
+    """What it writes has the length of the vectors that the site has."""
+    with Origin() as origin, EmbedServer() as server:
+        origin["/a"] = page("A", "The text of a.")
+        origin.serve_sitemap("/a")
+        site = Site(origin, tmp_path / "state")
+        site.crawl()
+        damage.index_missing(site.folder)
+        done = scrapy("verify", "--repair", state=site.state, settings=server.settings)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert server.asked == []
+    assert FaissIndexStore(site.folder / "index").manifest(1)["dimension"] == 64
+    assert scrapy("verify", state=site.state).returncode == 0

@@ -18,6 +18,7 @@ from freshcrawl.state import INDEX
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_repair import CorpusRepair
+from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.verify.checking import check_databases, examine
 from freshcrawl.verify.contents import read_kept
 from freshcrawl.verify.findings import Finding, Kind, is_mended
@@ -80,6 +81,9 @@ class Repair:
         if damaged:
             return Healed(damaged, damaged)
         self._publisher.check_model()
+        if isinstance(self._embedder, HttpEmbedder):
+            # It may have been asked for nothing yet, and then does not know.
+            self._embedder.expect(self._publisher.dimension(self._embedder))
         for number in range(ROUNDS):
             with open_view(self._folder) as view:
                 self._state.check_own()  # it was opened by its name
