@@ -8,11 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tests.support.embed_faults import BROKEN, CHANGED, KEY_SHOWN, RIGHT, Wire, send
 from tests.support.embedder import HashEmbedder
 from tests.support.origin import Server
+
+if TYPE_CHECKING:
+    import ssl
 
 PATH = "/v1/embeddings"
 
@@ -51,6 +54,7 @@ class EmbedServer:
     key: str = ""
     most_texts: int = 0
     """More in one request are answered with 413; 0: as many as are sent."""
+    tls: ssl.SSLContext | None = None
     dimension: int = 64
     """Length of the vectors, unless the request has ``dimensions``."""
     asked: list[Asked] = field(default_factory=list)
@@ -77,6 +81,8 @@ class EmbedServer:
                 """Keep quiet."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
+        if self.tls:
+            self._server.socket = self.tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.02,), daemon=True
@@ -102,7 +108,7 @@ class EmbedServer:
     @property
     def url(self) -> str:
         """Base URL of the endpoint."""
-        return f"http://{self.host}/v1"
+        return f"http{'s' if self.tls else ''}://{self.host}/v1"
 
     @property
     def settings(self) -> dict[str, str]:
