@@ -19,6 +19,7 @@ from freshcrawl.remaking import Remaker
 from freshcrawl.seams import Seam, reached
 from freshcrawl.state import make_embedder
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.summary import some
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ class Reindexing:
         self._embedder = make_embedder(config)
         self._ledger = Ledger(state, clock())
         self._publisher = Publisher(state, config, lambda: self._embedder)
+        if isinstance(self._embedder, HttpEmbedder):
+            # Where all vectors are kept it is asked for nothing, and would not know.
+            self._embedder.expect(self._publisher.dimension(self._embedder))
         self._remaker = Remaker(site, self._embedder, self._ledger.boilerplate.fingerprints)
         self._pages = [p for p in self._ledger.published.values() if p.status == Status.LIVE]
         self._edits: list[Edit] = []

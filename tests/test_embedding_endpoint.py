@@ -227,7 +227,7 @@ def test_doctor_asks_the_endpoint_and_never_shows_the_key(tmp_path: Path) -> Non
         assert "look at FRESHCRAWL_EMBED_API_KEY" in done.stdout
 
 
-# -- repair --------------------------------------------------------------------------
+# -- nothing to ask for --------------------------------------------------------------------------
 
 
 def test_repair_with_an_endpoint_that_is_asked_for_nothing(tmp_path: Path) -> None:
@@ -242,4 +242,20 @@ def test_repair_with_an_endpoint_that_is_asked_for_nothing(tmp_path: Path) -> No
         assert (done.returncode, done.stderr) == (0, "")
         assert server.asked == []
     assert FaissIndexStore(site.folder / "index").manifest(1)["dimension"] == 64
+    assert scrapy("verify", state=site.state).returncode == 0
+
+
+def test_reindex_back_to_vectors_that_are_kept(tmp_path: Path) -> None:
+    smaller = {"FRESHCRAWL_EMBEDDER_CLASS": "tests.support.embedder.SmallerEmbedder"}
+    with Origin() as origin, EmbedServer() as server:
+        origin["/a"] = page("A", "The text of a.")
+        origin.serve_sitemap("/a")
+        site = Site(origin, tmp_path / "state")
+        site.crawl()
+        for settings in (smaller, server.settings):
+            done = scrapy("reindex", state=site.state, settings=settings)
+            assert (done.returncode, done.stderr) == (0, "")
+        assert "0 embedded, 1 reused; generation 3 with hash-64" in done.stdout
+        assert server.asked == []
+    assert FaissIndexStore(site.folder / "index").manifest(3)["dimension"] == 64
     assert scrapy("verify", state=site.state).returncode == 0
