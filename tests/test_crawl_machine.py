@@ -81,6 +81,21 @@ def one_machine(url: str, state: Path, **more: Any) -> list[dict[str, Any]]:
     return export_without_clocks(state)
 
 
+def test_the_doctor_wants_no_model_where_embedding_is_left_to_others(tmp_path: Path) -> None:
+    line = command(("doctor",), tmp_path / "state", "real", 0, APART)
+    done = subprocess.run(
+        [*line[:2], "tests.support.without_model", *line[3:]],
+        cwd=REPO,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "embedding is left to scrapy embed" in done.stdout
+
+
 def test_two_machines_make_the_index_of_one(origin: Origin, tmp_path: Path) -> None:
     state = tmp_path / "state"
     run = crawl_only(origin.url, state)

@@ -143,6 +143,7 @@ def test_packages(changes: dict[str, str], unused: frozenset[str], found: list[s
         ({}, {}, BROWSER),
         ({}, {"render": "always"}, frozenset()),
         ({"embed_model": "some/model"}, {}, BROWSER | WEIGHTS),
+        ({"embed_apart": True}, {}, BROWSER | MODEL | WEIGHTS),
         ({"embedder_class": HASH}, {}, BROWSER | MODEL | WEIGHTS),
     ],
 )

@@ -146,6 +146,9 @@ class Command(ScrapyCommand):
     def _model(self, sheet: Sheet, config: Config, *, load: bool) -> str:
         """Check the model; return its identity, empty if it is not found."""
         made: list[Embedder] = []
+        if config.embed_apart:
+            sheet.add([ok("model", "embedding is left to scrapy embed (FRESHCRAWL_EMBED_APART)")])
+            return ""
 
         def check() -> list[Check]:
             made.append(make_embedder(config))

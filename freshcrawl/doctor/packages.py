@@ -61,7 +61,9 @@ def unused_packages(config: Config, sites: Iterable[SiteConfig]) -> frozenset[st
     unused: frozenset[str] = frozenset()
     if all(site.render == "never" for site in sites):
         unused |= BROWSER
-    if config.embed_url:
+    if config.embed_apart:
+        unused |= MODEL | WEIGHTS
+    elif config.embed_url:
         unused |= MODEL | WEIGHTS
         if config.embed_tokenizer:
             unused -= TOKENIZER
