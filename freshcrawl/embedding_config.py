@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from freshcrawl.core.hosts import is_near
 
 BACKENDS = ("torch", "onnx")
+DEFAULT_CHUNK_TOKENS = 256
 MIN_CHUNK_TOKENS = 32
 ENVIRONMENT_ONLY = "EMBED_API_KEY"
 """Setting that neither settings nor jobs may have, as these are logged."""
@@ -18,7 +19,7 @@ EMBED_AT_LEAST_ONE = ("embed_attempts", "embed_batch", "embed_timeout_secs")
 class EmbeddingConfig:
     """The part of Config that is about embedding."""
 
-    chunk_tokens: int = 256
+    chunk_tokens: int = DEFAULT_CHUNK_TOKENS
     """Tokens of a chunk at most, its heading path and special tokens included."""
     embed_apart: bool = False
     """Whether crawls leave all embedding to ``scrapy embed``; they need no model then."""

@@ -19,7 +19,7 @@ from freshcrawl.embedding import Embedding
 from freshcrawl.extract import EXTRACTOR_VERSION
 from freshcrawl.policies import retention_policy
 from freshcrawl.seams import Seam, reached
-from freshcrawl.staging import content_of, cut_anew, to_edit
+from freshcrawl.staging import check_limit, content_of, cut_anew, to_edit
 from freshcrawl.stores.advice import in_one_line
 from freshcrawl.stores.base import EmbeddingError, StoreError
 
@@ -214,9 +214,10 @@ class Publisher:
         """Refuse to work with another model than the one that the site is indexed with.
 
         Raises:
-            StoreError: the models differ, or the configured one cannot be found.
+            StoreError: the models differ, or the configured one cannot be found or used.
         """
         embedder = self._embedder()
+        check_limit(embedder)
         model = self.indexed_with()
         if model not in {None, embedder.model}:
             raise StoreError(

@@ -12,6 +12,7 @@ from freshcrawl.core import volatile
 from freshcrawl.core.boilerplate import BODY, find, without
 from freshcrawl.core.changes import content_digest, digests
 from freshcrawl.core.chunks import CHUNKER_VERSION
+from freshcrawl.embedding_config import DEFAULT_CHUNK_TOKENS
 from freshcrawl.extract import EXTRACTOR_VERSION
 
 if TYPE_CHECKING:
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
     from freshcrawl.sites import SiteConfig
 
 TITLE_TAIL = re.compile(r"\s+[\u2014\u2013|\xb7]\s+.*$", re.DOTALL)
-_CHUNKER = re.compile(r"\.\d+")
+_CUT = re.compile(r"\.\d+(?::(\d+))?")
 
 
-def made_by(site: SiteConfig) -> str:
-    """Return what tells how this code reads and cuts the pages of a site."""
-    versions = f"{EXTRACTOR_VERSION}.{CHUNKER_VERSION}"
+def made_by(site: SiteConfig, chunk_tokens: int) -> str:
+    """Return what tells how this code reads and cuts the pages of a site.
+
+    ``chunk_tokens`` is the setting's; its default is not named, so that pages of before it
+    could be set stand.
+    """
+    size = f":{chunk_tokens}" if chunk_tokens != DEFAULT_CHUNK_TOKENS else ""
+    versions = f"{EXTRACTOR_VERSION}.{CHUNKER_VERSION}{size}"
     table = [site.keep, site.drop, site.volatile_patterns]
     if not any(table):
         return versions
@@ -35,8 +41,20 @@ def made_by(site: SiteConfig) -> str:
 
 
 def read_alike(one: str, other: str) -> bool:
-    """Tell whether two values of ``made_by`` differ in the version of the chunker at most."""
-    return _CHUNKER.sub("", one, count=1) == _CHUNKER.sub("", other, count=1)
+    """Tell whether two values of ``made_by`` differ in chunker version and chunk size at most."""
+    return _CUT.sub("", one, count=1) == _CUT.sub("", other, count=1)
+
+
+def cut_as(read: str, cut: str) -> str:
+    """Return a value of ``made_by`` that reads as the first one and cuts as the second."""
+    found = _CUT.search(cut)
+    return _CUT.sub(found.group(), read, count=1) if found else read
+
+
+def chunk_size(made: str) -> int:
+    """Return the chunk size that a value of ``made_by`` stands for."""
+    found = _CUT.search(made)
+    return int(found.group(1) or DEFAULT_CHUNK_TOKENS) if found else DEFAULT_CHUNK_TOKENS
 
 
 def recipe(site: SiteConfig, *, links: bool) -> str:

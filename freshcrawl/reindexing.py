@@ -76,7 +76,9 @@ class Reindexing:
         if isinstance(self._embedder, HttpEmbedder):
             # Where all vectors are kept it is asked for nothing, and would not know.
             self._embedder.expect(self._publisher.dimension(self._embedder))
-        self._remaker = Remaker(site, self._embedder, self._ledger.boilerplate.fingerprints)
+        self._remaker = Remaker(
+            site, self._embedder, self._ledger.boilerplate.fingerprints, config.chunk_tokens
+        )
         self._pages = [p for p in self._ledger.published.values() if p.status == Status.LIVE]
         self._edits: list[Edit] = []
         self._counts = PublishResult(0)

@@ -9,7 +9,7 @@ from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.published import Edit, Staged
 from freshcrawl.core.robots_meta import says_noindex
-from freshcrawl.reading import made_by, read_alike
+from freshcrawl.reading import cut_as, made_by, read_alike
 from freshcrawl.staging import content_of, pack, pack_blocks, staged_content, to_edit
 from freshcrawl.stores.base import StoreError
 from freshcrawl.upgrades import reread
@@ -38,11 +38,16 @@ class Remade:
 
 
 class Remaker:
-    """Makes the pages of one site; ``known`` has the fingerprints of its boilerplate."""
+    """Makes the pages of one site; ``known`` has the fingerprints of its boilerplate.
 
-    def __init__(self, site: SiteConfig, embedder: Embedder, known: Collection[str]) -> None:
+    ``chunk_tokens`` is the setting's.
+    """
+
+    def __init__(
+        self, site: SiteConfig, embedder: Embedder, known: Collection[str], chunk_tokens: int
+    ) -> None:
         self._site, self._embedder, self._known = site, embedder, known
-        self._made_by = made_by(site)
+        self._made_by = made_by(site, chunk_tokens)
 
     def remake(self, page: Published, kept: Content) -> Remade:
         """Read the body again where that would be read in another way today, else cut the blocks.
@@ -53,7 +58,7 @@ class Remaker:
         alike = read_alike(kept.made_by, self._made_by)
         try:
             again = self._read(page, kept) if kept.body and not alike else None
-            return again or self._cut(page, kept, self._made_by if alike else kept.made_by)
+            return again or self._cut(page, kept, cut_as(kept.made_by, self._made_by))
         except ValueError as error:
             raise StoreError(f"{page.url}: {self._embedder.model}: {error}") from error
 

@@ -164,7 +164,7 @@ class Run:
     @property
     def made_by(self) -> str:
         """What identifies how pages are read and cut in this run."""
-        return made_by(self.site)
+        return made_by(self.site, self.config.chunk_tokens)
 
     def take(self, key: str, *, confirm: bool = False) -> bool:
         """Tell whether to fetch a key now, once a run; ``confirm`` asks whatever its due time."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from freshcrawl.core import boilerplate, evidence
 from freshcrawl.core.blocks import Block, Document
-from freshcrawl.core.chunks import chunk_page
+from freshcrawl.core.chunks import MIN_TOKENS, chunk_page
 from freshcrawl.core.pages import JsonRecord, Status, Verdict
 from freshcrawl.core.published import Chunk, Edit, Published, Staged
 from freshcrawl.core.trust import gist_digest
+from freshcrawl.stores.base import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def cut(key: str, title: str, blocks: Sequence[Block], embedder: Embedder | None
     """
     if embedder is None:
         return {"chunks": [], "cut_for": ""}
-    return {"chunks": chunks_of(key, title, blocks, embedder), "cut_for": embedder.model}
+    return {"chunks": chunks_of(key, title, blocks, embedder), "cut_for": limit_of(embedder)}
 
 
 def chunks_of(
@@ -69,9 +70,29 @@ def chunks_of(
     return [chunk.to_json() for chunk in chunks]
 
 
+def limit_of(embedder: Embedder) -> str:
+    """Return what tells for which model, and which size, chunks are cut."""
+    return f"{embedder.model}:{embedder.max_tokens}"
+
+
+def check_limit(embedder: Embedder) -> None:
+    """Refuse a model, or a chunk size, that leaves too little room for a chunk.
+
+    Raises:
+        StoreError: the message says what to set.
+    """
+    limit = embedder.max_tokens
+    if limit < MIN_TOKENS:
+        raise StoreError(
+            f"{embedder.model}: chunks need a limit of at least {MIN_TOKENS} tokens, not {limit}: "
+            f"set FRESHCRAWL_CHUNK_TOKENS higher by {MIN_TOKENS - limit} or more, or another "
+            "FRESHCRAWL_EMBED_MODEL if this one reads no more"
+        )
+
+
 def cut_anew(entry: Staged, embedder: Embedder) -> Staged:
-    """Return whole staged work cut for this model: it may have waited while that changed."""
-    if not entry.blocks or entry.cut_for == embedder.model:
+    """Return whole staged work cut for this model and size: both may have changed meanwhile."""
+    if not entry.blocks or entry.cut_for == limit_of(embedder):
         return entry
     shown = boilerplate.without(unpack_blocks(entry.blocks), entry.left_out)
     return replace(entry, **cut(entry.key, entry.title, shown, embedder))

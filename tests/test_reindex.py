@@ -23,13 +23,13 @@ from freshcrawl.reader import index_of
 from freshcrawl.reading import made_by, read_alike
 from freshcrawl.reindexing import Reindexed, Reindexing
 from freshcrawl.seams import Seam, listening
-from freshcrawl.staging import chunks_of, cut_anew, pack_blocks
+from freshcrawl.staging import chunks_of, cut_anew, limit_of, pack_blocks
 from freshcrawl.state import open_for_reading, open_for_writing, site_names
 from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.locks import SiteLock
 from freshcrawl.stores.sqlitefile import connect_writer
-from tests.support.embedder import HashEmbedder, SmallerEmbedder
+from tests.support.embedder import CutShorter, HashEmbedder, SmallerEmbedder
 from tests.support.held_site import exported, generation, last_run
 from tests.support.origin import Origin, page
 from tests.support.project import (
@@ -266,7 +266,7 @@ def test_pages_of_an_earlier_release_are_read_again(
     site = stored_site(config, opened)
     opened.close()
     assert site is not None
-    assert {record.made_by for record in records(state).values()} == {made_by(site)}
+    assert {record.made_by for record in records(state).values()} == {made_by(site, 256)}
     assert changes(state) == changes(older)
     # To the next run it is no change, neither of the site nor of ours.
     crawl(origin, state, days=40)
@@ -400,14 +400,19 @@ def test_staged_chunks_are_cut_for_the_model_that_embeds_them() -> None:
     one, other = HashEmbedder(), SmallerEmbedder()
     entry = Staged(
         "docs.example.com/long", "https://docs.example.com/long", "live", "new", 0.0,
-        title="Long", blocks=pack_blocks(document.blocks), cut_for=one.model,
+        title="Long", blocks=pack_blocks(document.blocks), cut_for=limit_of(one),
         chunks=chunks_of("docs.example.com/long", "Long", document.blocks, one),
     )  # fmt: skip
     assert cut_anew(entry, one) is entry
     again = cut_anew(entry, other)
     wanted = chunk_page(entry.key, "Long", document.blocks, other.token_offsets, other.max_tokens)
-    assert again == replace(entry, chunks=[c.to_json() for c in wanted], cut_for=other.model)
+    assert again == replace(entry, chunks=[c.to_json() for c in wanted], cut_for=limit_of(other))
     assert len(again.chunks) > len(entry.chunks)
+    before = replace(entry, cut_for=one.model)  # as earlier releases have it
+    assert cut_anew(before, one) == entry
+    shorter = CutShorter()
+    assert shorter.model == one.model
+    assert len(cut_anew(entry, shorter).chunks) == len(again.chunks)
     assert cut_anew(replace(entry, blocks=""), other).chunks == entry.chunks
 
 
@@ -421,6 +426,10 @@ def test_staged_chunks_are_cut_for_the_model_that_embeds_them() -> None:
         ("2.2-abc", "2.2-abd", False),
         ("2.2", "2.2-abc", False),
         ("12.2", "1.22", False),
+        ("2.2:128", "2.2", True),
+        ("2.2:128-abc", "2.3:64-abc", True),
+        ("2.2:128", "3.2:128", False),
+        ("2.2:128-abc", "2.2:128", False),
         ("", "2.2", False),
     ],
 )

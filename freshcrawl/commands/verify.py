@@ -76,7 +76,7 @@ def looked_at(config: Config, name: str) -> Healed:
     folder = config.state_path() / name
     if not (folder / RECORDS).exists():
         open_for_reading(config, name).close()  # says which sites there are
-    found = verify_folder(folder, make_embedder(config))
+    found = verify_folder(folder, make_embedder(config), config.chunk_tokens)
     return Healed(found, found)
 
 

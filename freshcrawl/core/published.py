@@ -107,7 +107,7 @@ class Staged(JsonRecord):
     """Fetched body, zlib, base64 (for re-extraction)."""
     chunks: list[dict[str, Any]] = field(default_factory=list)
     cut_for: str = ""
-    """Identity of the model for whose limit the chunks were cut."""
+    """The model, and its limit, that the chunks were cut for (`staging.limit_of`)."""
     held: str = ""
     """Class of the guard that holds it (``removals`` or ``changes``), or ``""``."""
     person: str = ""

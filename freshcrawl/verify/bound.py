@@ -50,4 +50,4 @@ def reading_of(view: View) -> Reading:
     except ConfigError:
         return Reading()
     recipes = frozenset(recipe(site, links=links) for links in (True, False))
-    return Reading(made_by(site), recipes)
+    return Reading(made_by(site, view.chunk_tokens), recipes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from freshcrawl.embedding_config import DEFAULT_CHUNK_TOKENS
 from freshcrawl.state import CORPUS, INDEX, RECORDS
 from freshcrawl.stores.records_audit import database_damage
 from freshcrawl.verify.findings import Finding, Kind
@@ -21,25 +22,29 @@ if TYPE_CHECKING:
     from freshcrawl.verify.view import View
 
 
-def verify(state: SiteState, embedder: Embedder) -> list[Finding]:
+def verify(
+    state: SiteState, embedder: Embedder, chunk_tokens: int = DEFAULT_CHUNK_TOKENS
+) -> list[Finding]:
     """Compare a site's records, published pages, passages, vectors, content and files.
 
-    Needs no lock, and of ``embedder`` only the tokenizer. Findings that are no ``damage`` are
-    what a run that was cut off, or is under way, has left for the next. In memory there is
-    nothing to compare.
+    Needs no lock, and of ``embedder`` only the tokenizer; ``chunk_tokens`` is the setting's.
+    Findings that are no ``damage`` are what a run that was cut off, or is under way, has left
+    for the next. In memory there is nothing to compare.
 
     Raises:
         StoreError: a file cannot be read, for other reasons than damage.
     """
-    return verify_folder(state.folder, embedder) if state.folder else []
+    return verify_folder(state.folder, embedder, chunk_tokens) if state.folder else []
 
 
-def verify_folder(folder: Path, embedder: Embedder) -> list[Finding]:
+def verify_folder(
+    folder: Path, embedder: Embedder, chunk_tokens: int = DEFAULT_CHUNK_TOKENS
+) -> list[Finding]:
     """Do what ``verify`` does, also where a database is too damaged to be opened."""
     damaged = check_databases(folder)
     if damaged:
         return damaged
-    with open_view(folder) as view:
+    with open_view(folder, chunk_tokens) as view:
         return examine(view, embedder)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from freshcrawl.core.changes import content_digest
 from freshcrawl.core.chunks import CHUNKER_VERSION, chunk_page
 from freshcrawl.extract import EXTRACTOR_VERSION
+from freshcrawl.reading import chunk_size
 from freshcrawl.staging import Content
 from freshcrawl.stores.base import DamagedContentError
 from freshcrawl.verify.findings import Finding, Kind
@@ -34,8 +35,12 @@ class Kept:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this version read and cut the page, so that it can be cut again."""
-        return self.content.made_by.partition("-")[0] == VERSIONS
+        """Whether this version read and cut the page, into chunks of whatever size."""
+        return self.content.made_by.partition("-")[0].partition(":")[0] == VERSIONS
+
+    def is_cut_for(self, chunk_tokens: int) -> bool:
+        """Tell whether cutting it into chunks of this size must give those that it has."""
+        return self.is_ours and chunk_size(self.content.made_by) == chunk_tokens
 
     def chunks(self, embedder: Embedder) -> list[Chunk]:
         """Return the page's chunks as they are cut today."""

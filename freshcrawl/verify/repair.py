@@ -85,7 +85,7 @@ class Repair:
             # It may have been asked for nothing yet, and then does not know.
             self._embedder.expect(self._publisher.dimension(self._embedder))
         for number in range(ROUNDS):
-            with open_view(self._folder) as view:
+            with open_view(self._folder, self._config.chunk_tokens) as view:
                 self._state.check_own()  # it was opened by its name
                 found = examine(view, self._embedder)
                 if not number:

@@ -43,7 +43,7 @@ def check_rows(view: View, embedder: Embedder) -> Iterator[Finding]:
     if view.unchecked:
         what = (
             f"the passages of {count(len(view.unchecked), 'page')} could only be counted: kept "
-            "content is gone, or was made by another version or model"
+            "content is gone, or was made by another version, model or chunk size"
         )
         yield Finding(Kind.NOT_CHECKED, f"generation {number}", what, damage=False)
 
@@ -51,7 +51,7 @@ def check_rows(view: View, embedder: Embedder) -> Iterator[Finding]:
 def can_be_cut(view: View, kept: Kept, embedder: Embedder) -> bool:
     """Tell whether cutting a page's content must give its chunks."""
     model = view.current.model if view.current else ""
-    return kept.is_ours and model == embedder.model
+    return kept.is_cut_for(view.chunk_tokens) and model == embedder.model
 
 
 def _check_chunks(view: View, kept: Kept, embedder: Embedder) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.forgetting import Forgotten
 from freshcrawl.core.pages import PageRecord, Status
 from freshcrawl.core.published import Staged
+from freshcrawl.embedding_config import DEFAULT_CHUNK_TOKENS
 from freshcrawl.forgotten import MARKS
 from freshcrawl.rolled_back import IN_STEP
 from freshcrawl.staging import unpack_blocks
@@ -53,6 +54,8 @@ class View:
     """Names of the rows that are no JSON object of their kind."""
     made_by: dict[str, str] = field(default_factory=dict)
     """How the kept content of live pages was made, by key; filled by ``check_rows``."""
+    chunk_tokens: int = DEFAULT_CHUNK_TOKENS
+    """Size of chunks that is set today."""
     unchecked: list[str] = field(default_factory=list)
     """Keys of live pages whose chunks could only be counted; filled by ``check_rows``."""
 
@@ -76,8 +79,8 @@ class View:
 
 
 @contextmanager
-def open_view(folder: Path) -> Iterator[View]:
-    """Read both databases as of one moment.
+def open_view(folder: Path, chunk_tokens: int = DEFAULT_CHUNK_TOKENS) -> Iterator[View]:
+    """Read both databases as of one moment; ``chunk_tokens`` is the setting's.
 
     The corpus is opened while nobody commits to the records, so that what both show was
     so at one time.
@@ -94,6 +97,7 @@ def open_view(folder: Path) -> Iterator[View]:
                 continue
             published = {page.key: page for page in corpus.snapshot.pages()}
             view = View(folder, corpus, corpus.generations(), published)
+            view.chunk_tokens = chunk_tokens
             view.rollback = corpus.snapshot.rollback()
             view.forgotten = corpus.snapshot.forgotten()
             for name, row in records.rows():

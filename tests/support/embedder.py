@@ -91,6 +91,14 @@ class SmallerEmbedder(HashEmbedder):
         self.max_tokens = 64
 
 
+class CutShorter(HashEmbedder):
+    """The same model and vectors where ``FRESHCRAWL_CHUNK_TOKENS`` is 64."""
+
+    def __init__(self, model: str = "hash", revision: str = "") -> None:
+        super().__init__(model, revision)
+        self.max_tokens = 64
+
+
 class TinyEmbedder(HashEmbedder):
     """A model (``hash-16``) that reads too little for chunks."""
 
