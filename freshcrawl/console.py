@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
 
 OURS = "freshcrawl"
@@ -81,17 +84,56 @@ def set_up(settings: BaseSettings) -> StatusLine | None:
 
     Returns the line that redraws if stderr is a terminal, else None.
     """
-    line = None
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        line = StatusLine(sys.stderr)
-        sys.stderr = cast("TextIO", line)
+    line = _taken_over()
     # Scrapy's handler shows the rest; it is made anew for each Crawler, from this setting.
     settings.set("LOG_LEVEL", "WARNING", priority="cmdline")
+    logging.getLogger(OURS).addHandler(_own_messages(settings))
+    return line
+
+
+@contextmanager
+def shown(settings: BaseSettings) -> Iterator[StatusLine | None]:
+    """Show freshcrawl's own messages while a command works that has no log of Scrapy's.
+
+    Gives the line that redraws if stderr is a terminal, else None. Nothing is shown where the
+    command line turned the log off or on: then it is as that says.
+    """
+    chosen = (settings.getpriority("LOG_ENABLED") or 0) >= SETTINGS_PRIORITIES["cmdline"]
+    if chosen or settings.getbool("LOG_ENABLED"):
+        yield None
+        return
+    log, stream = logging.getLogger(OURS), sys.stderr
+    level, line = log.level, _taken_over()
+    warnings = logging.StreamHandler(sys.stderr)
+    warnings.setLevel(logging.WARNING)
+    warnings.setFormatter(logging.Formatter(f"{OURS}: %(message)s"))
+    handlers = (_own_messages(settings), warnings)
+    for handler in handlers:
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield line
+    finally:
+        log.setLevel(level)
+        for handler in handlers:
+            log.removeHandler(handler)
+        sys.stderr = stream
+
+
+def _taken_over() -> StatusLine | None:
+    """Put a line that redraws in the place of stderr, if that is a terminal."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return None
+    line = StatusLine(sys.stderr)
+    sys.stderr = cast("TextIO", line)
+    return line
+
+
+def _own_messages(settings: BaseSettings) -> logging.Handler:
+    """Return what writes messages below warnings to stderr, with the time where it is a log."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.INFO)
     handler.addFilter(lambda record: record.levelno < logging.WARNING)
-    plain = sys.stderr.isatty()
-    form = "%(message)s" if plain else "%(asctime)s %(message)s"
+    form = "%(message)s" if sys.stderr.isatty() else "%(asctime)s %(message)s"
     handler.setFormatter(logging.Formatter(form, settings["LOG_DATEFORMAT"]))
-    logging.getLogger(OURS).addHandler(handler)
-    return line
+    return handler

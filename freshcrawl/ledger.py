@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,7 @@ from freshcrawl.noise.memory import NoiseMemory
 from freshcrawl.recovery import recover
 from freshcrawl.rolled_back import catch_up
 from freshcrawl.staged_work import NO_VALIDATORS, StagedWork
-from freshcrawl.staging import Content, is_published
-from freshcrawl.stores.base import DamagedContentError
+from freshcrawl.staging import is_published, kept_content
 
 if TYPE_CHECKING:
     from freshcrawl.core.blocks import Block
@@ -27,11 +25,10 @@ if TYPE_CHECKING:
     from freshcrawl.core.report import RunReport
     from freshcrawl.core.rollback import Rollback
     from freshcrawl.sites import SiteConfig
+    from freshcrawl.staging import Content
     from freshcrawl.state import SiteState
 
 __all__ = ["NO_VALIDATORS", "Ledger"]
-
-logger = logging.getLogger(__name__)
 
 RUNS_KEPT = 50
 
@@ -167,16 +164,7 @@ class Ledger(StagedWork):
 
         Any thread may call.
         """
-        page = self.published[key]
-        try:
-            content = self._state.corpus.get_content(page.content) if page.content else None
-            return Content.read(content) if content else None
-        except DamagedContentError as error:
-            problem = str(error)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            problem = "the kept content of the page is damaged; run scrapy verify --repair"
-        logger.warning("%(key)s: %(error)s", {"key": key, "error": problem})
-        return None
+        return kept_content(self._state.corpus, self.published[key])
 
     def is_older(self, key: str, made_by: str) -> bool:
         """Tell whether a page's published chunks were read or cut in another way."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.core.chunks import chunk_page
 from freshcrawl.core.pages import Status, Verdict
 from freshcrawl.core.published import Edit, Staged
 from freshcrawl.core.robots_meta import says_noindex
+from freshcrawl.core.words import count
 from freshcrawl.reading import cut_as, made_by, read_alike
 from freshcrawl.staging import content_of, pack, pack_blocks, staged_content, to_edit
 from freshcrawl.stores.base import StoreError
+from freshcrawl.summary import some
 from freshcrawl.upgrades import reread
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from freshcrawl.core.blocks import Document
     from freshcrawl.core.published import Published
     from freshcrawl.sites import SiteConfig
     from freshcrawl.staging import Content
-    from freshcrawl.stores.base import Embedder
+    from freshcrawl.stores.base import Embedder, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,31 @@ class Remade:
     content: bytes | None = None
     """What is to be kept of it, None for what is kept."""
     read_again: bool = False
+
+
+def without_embed_text(edit: Edit) -> Edit:
+    """Return an edit as it is stored: what the model sees of its chunks is not."""
+    return Edit(edit.page, [replace(chunk, embed_text="") for chunk in edit.chunks])
+
+
+def differs(edit: Edit, stands: Published, snapshot: Snapshot) -> bool:
+    """Tell whether a page would be published otherwise than it stands; no ``embed_text`` counts."""
+    if replace(edit.page, from_gen=stands.from_gen) != stands:
+        return True
+    return without_embed_text(edit).chunks != list(snapshot.chunks(edit.page.key))
+
+
+def not_kept(site: str, model: str, lost: Sequence[Published], due: str) -> StoreError:
+    """Return the error for pages of which nothing is kept that another model could embed.
+
+    ``model`` is that of the index; ``due`` says when the pages are due.
+    """
+    return StoreError(
+        f"site {site}: the text of {count(len(lost), 'page')} is not kept "
+        f"({some([page.url for page in lost], len(lost))}), so another model cannot embed it; "
+        f"{due}: run scrapy crawl docs -a site={site} with the model of the index ({model}), "
+        "then scrapy reindex"
+    )
 
 
 class Remaker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import logging
 import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -15,14 +16,16 @@ from freshcrawl.core.chunks import MIN_TOKENS, chunk_page
 from freshcrawl.core.pages import JsonRecord, Status, Verdict
 from freshcrawl.core.published import Chunk, Edit, Published, Staged
 from freshcrawl.core.trust import gist_digest
-from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.base import DamagedContentError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from freshcrawl.core.evidence import Finding
     from freshcrawl.items import PageItem
-    from freshcrawl.stores.base import Embedder
+    from freshcrawl.stores.base import Corpus, Embedder
+
+logger = logging.getLogger(__name__)
 
 
 def staged_content(
@@ -193,6 +196,22 @@ class Content(JsonRecord):
     def shown_blocks(self) -> list[Block]:
         """Return the blocks that are published."""
         return boilerplate.without(self.all_blocks(), self.left_out)
+
+
+def kept_content(corpus: Corpus, page: Published) -> Content | None:
+    """Return what is kept of a page as published, None if nothing can be read.
+
+    Any thread may call.
+    """
+    try:
+        content = corpus.get_content(page.content) if page.content else None
+        return Content.read(content) if content else None
+    except DamagedContentError as error:
+        problem = str(error)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        problem = "the kept content of the page is damaged; run scrapy verify --repair"
+    logger.warning("%(key)s: %(error)s", {"key": page.key, "error": problem})
+    return None
 
 
 def pack(text: str) -> str:

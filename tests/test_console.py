@@ -157,6 +157,20 @@ def test_terminal_shows_no_line_where_another_log_was_chosen(
     assert ("Spider opened" in written) == (option[0] == "-L")
 
 
+def test_terminal_shows_how_far_a_reindex_is(origin: Origin, state: Path) -> None:
+    done = scrapy("crawl", "docs", "-a", f"url={origin.url}", state=state)
+    assert done.returncode == 0, done.stderr
+    other = ("-s", "FRESHCRAWL_EMBED_MODEL=other")
+    written = in_terminal("reindex", *other, state=state)
+    drawn = re.findall(r"\r([^\r\n]+)(?=\r(?!\n))", written)
+    assert any(re.search(r"0 of 20 pages; embedding \d+", text) for text in drawn)
+    first, *rest = screen(written)
+    assert re.fullmatch(r".*: 20 pages, 20 passages; 20 embedded, 0 reused; generation 2 .*", first)
+    assert rest == [""]
+    silent = in_terminal("reindex", "--nolog", state=state)
+    assert not re.search(r"\r(?!\n)", silent)
+
+
 # -- elsewhere ---------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from freshcrawl import embed_site
 from freshcrawl.core.embedding_plan import day_of
 from freshcrawl.embed_site import Embedded, SiteEmbedding
 from freshcrawl.forgetting import forget
-from freshcrawl.long_work import interruptible
+from freshcrawl.interrupting import Interruptible
 from freshcrawl.stores.locks import EMBEDDING, LockedError, SiteLock
 from tests.support.cuts import WatchedEmbedder
 from tests.support.in_process import NAME
@@ -177,7 +177,7 @@ def test_a_signal_ends_it_after_the_batch_and_it_goes_on_from_there(site: QuickS
     Told.tell = tell
     config = replace(site.config, embedder_class=f"{__name__}.Told", embed_batch=4)
     work = SiteEmbedding(config, NAME, lambda: NOW, lambda _: None)
-    with interruptible(work.embedding.interrupt):
+    with Interruptible() as signals, signals.calling(work.embedding.interrupt):
         done = work.run()
     assert done.stopped
     assert (done.chunks_embedded, Told.batch) == (24, 6)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from freshcrawl import cli
+from freshcrawl import cli, console
 from freshcrawl.clock import make_clock
 from freshcrawl.core.words import count
 from freshcrawl.embed_site import Embedded, SiteEmbedding
-from freshcrawl.long_work import interruptible, shown
+from freshcrawl.interrupting import Interruptible
 from freshcrawl.sites_file import load_sites
 from freshcrawl.state import open_for_reading
 from freshcrawl.stored_sites import stored_site
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from freshcrawl.config import Config
+    from freshcrawl.console import StatusLine
 
 logger = logging.getLogger(__name__)
 
@@ -47,34 +47,41 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Embed for the chosen sites, one after another."""
         cli.refuse_options(args, words=False)
-        self.exitcode = cli.guarded(lambda: self._embed(opts))
+        if self.settings is None:
+            self.exitcode = cli.guarded(lambda: self._embed(opts, None))
+            return
+        with console.shown(self.settings) as line:
+            self.exitcode = cli.guarded(lambda: self._embed(opts, line))
 
-    def _embed(self, opts: argparse.Namespace) -> int:
+    def _embed(self, opts: argparse.Namespace, line: StatusLine | None) -> int:
         config = cli.config_of(self.settings)
         names = cli.chosen_sites(config, opts.site)
         done: list[Embedded] = []
         codes: list[int] = []
-        for name in names:
-            try:
-                done.append(_embed_site(config, name))
-            except (StoreError, sqlite3.DatabaseError) as error:
-                if opts.site:
-                    raise
-                codes.append(cli.report_error(error))
-                continue
-            codes.append(_code(done[-1]))
-            if not opts.json:
-                print(words(done[-1]), flush=True)
-            if done[-1].stopped:
-                break
+        with Interruptible() as signals:
+            for name in names:
+                if signals.asked:
+                    break
+                try:
+                    done.append(_embed_site(config, name, signals, line))
+                except (StoreError, sqlite3.DatabaseError) as error:
+                    if opts.site:
+                        raise
+                    codes.append(cli.report_error(error))
+                else:
+                    codes.append(_code(done[-1]))
+                    if not opts.json:
+                        print(words(done[-1]), flush=True)
         if opts.json:
             cli.print_json({"sites": [result.as_contract() for result in done]})
         elif not names:
             print(f"no site yet in {config.state_path()}: nothing to embed")
-        return cli.INTERRUPTED if any(one.stopped for one in done) else cli.worst(codes)
+        return cli.INTERRUPTED if signals.asked else cli.worst(codes)
 
 
-def _embed_site(config: Config, name: str) -> Embedded:
+def _embed_site(
+    config: Config, name: str, signals: Interruptible, line: StatusLine | None
+) -> Embedded:
     """Embed for one site.
 
     Raises:
@@ -88,13 +95,13 @@ def _embed_site(config: Config, name: str) -> Embedded:
 
     def note(why: str) -> None:
         if not told:
-            print(f"freshcrawl: waits: {why}", file=sys.stderr, flush=True)
+            logger.info("waiting: %(why)s", {"why": why})
         told.add(why)
 
     work = SiteEmbedding(own, name, make_clock(config.clock_offset_secs), note)
     with (
-        interruptible(work.embedding.interrupt),
-        shown(lambda: {name: work.progress()}, config.progress_secs),
+        signals.calling(work.embedding.interrupt),
+        Watch(lambda: {name: work.progress()}, own.progress_secs, line),
     ):
         return work.run()
 

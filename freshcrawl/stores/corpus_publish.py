@@ -15,7 +15,7 @@ from freshcrawl.stores.corpus_tables import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from freshcrawl.core.published import Chunk, Edit, Published
 
@@ -79,7 +79,7 @@ class Publication:
 
     def apply(
         self,
-        edits: Iterable[Edit],
+        edits: Sequence[Edit],
         run_id: str,
         withdrawn: Iterable[str] = (),
         *,
@@ -93,7 +93,9 @@ class Publication:
         Raises:
             StoreError: a live chunk has no vector of the model.
         """
-        for edit in {edit.page.key: edit for edit in edits}.values():
+        # Of one page the last; by place, as edits may be unpacked only when they are asked for.
+        places = {edit.page.key: place for place, edit in enumerate(edits)}
+        for edit in (edits[place] for place in places.values()):
             self._replace_page(edit.page)
             live = edit.page.status == Status.LIVE
             self._replace_chunks(edit.page.key, edit.chunks if live else [])

@@ -7,6 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from freshcrawl.stores.base import EmbeddingError
 from freshcrawl.stores.embedding import SentenceTransformerEmbedder
 from freshcrawl.stores.model_files import MINILM
 
@@ -105,3 +106,29 @@ class TinyEmbedder(HashEmbedder):
     def __init__(self, model: str = "hash", revision: str = "") -> None:
         super().__init__(model, revision, 16)
         self.max_tokens = 16
+
+
+class SlowShorter(CutShorter):
+    """As where ``FRESHCRAWL_CHUNK_TOKENS`` is 64, a twentieth of a second a call."""
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised float32 row a text, after a while."""
+        time.sleep(0.05)
+        return super().encode(texts)
+
+
+class RefusingEmbedder(HashEmbedder):
+    """An endpoint whose third request is refused."""
+
+    requests = 0
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised float32 row a text.
+
+        Raises:
+            EmbeddingError: it is the third call or a later one.
+        """
+        self.requests += 1
+        if self.requests > 2:
+            raise EmbeddingError("the endpoint answers 402: no credit is left")
+        return super().encode(texts)
