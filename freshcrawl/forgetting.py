@@ -8,7 +8,7 @@ done by whoever opens the site next if this process is killed.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from freshcrawl.compacting import FILES, waiting_digests
@@ -16,14 +16,16 @@ from freshcrawl.config import ConfigError
 from freshcrawl.core.forgetting import Forgotten, Mark, compiled, is_url
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import key_in
-from freshcrawl.forgotten import KEPT, MARKS, marks_of
+from freshcrawl.forgotten import marks_of
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import drop_old, made_as, write_index
+from freshcrawl.purged import Purged, look_at
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores import compacting
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.corpus import SqliteCorpus
 from freshcrawl.stores.corpus_forgetting import CorpusForgetting
+from freshcrawl.traces import Traces, look_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -59,6 +61,17 @@ class Forgetting:
     """Databases whose log keeps deleted text, as a reader has them open."""
     without_room: list[str] = field(default_factory=list)
     """Databases that could not be rewritten, for want of free disk."""
+    removed: dict[str, int] = field(default_factory=dict)
+    """Sums of what was removed, and of index files: names of ``purged.COUNTS``."""
+    purged: Purged = field(default_factory=Purged)
+    """What was stored of the pages, and of those forgotten before."""
+    traces: Traces | None = None
+    """What is still found of them, if that was asked for."""
+
+    def as_contract(self) -> dict[str, Any]:
+        """Return it as ``forget --json`` shows it."""
+        left_out = {"purged", "traces"}
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
 def look(state: SiteState, target: str) -> Forgetting:
@@ -95,10 +108,13 @@ def look(state: SiteState, target: str) -> Forgetting:
     return found
 
 
-def forget(state: SiteState, config: Config, target: str, now: float) -> Forgetting:
+def forget(
+    state: SiteState, config: Config, target: str, now: float, *, prove: bool = False
+) -> Forgetting:
     """Purge pages, and keep them from coming back. Blocking; the stores are closed afterwards.
 
-    If it was killed before, the same call completes it.
+    If it was killed before, the same call completes it. With ``prove`` all files are looked
+    through afterwards for what is left.
 
     Raises:
         ConfigError: it is neither a URL nor a pattern.
@@ -115,6 +131,13 @@ def forget(state: SiteState, config: Config, target: str, now: float) -> Forgett
         marks.patterns[pattern] = now
     marks = ledger.forgotten.joined(marks)  # of all: text may be back with an older copy
     made = made_as(state, ledger.generation)
+    waiting = waiting_digests(ledger, marks.keys)
+    names = {page["key"]: {page["url"]} for page in done.pages}
+    names |= {key: set() for key in done.before if key not in names}
+    done.purged = look_at(state, state.folder, ledger, names, waiting)
+    for purged in done.purged.pages:
+        purged.forgotten_at = marks.keys[purged.key].at if purged.key in marks.keys else now
+    files = set(state.index.generations())
 
     def build(snapshot: Snapshot) -> None:
         info = snapshot.info()
@@ -122,7 +145,7 @@ def forget(state: SiteState, config: Config, target: str, now: float) -> Forgett
 
     done.generation = CorpusForgetting(state.corpus).purge(
         marks,
-        waiting=waiting_digests(ledger, marks.keys),
+        waiting=waiting,
         run_id=RUN_ID,
         published_at=now,
         build=build,
@@ -131,37 +154,11 @@ def forget(state: SiteState, config: Config, target: str, now: float) -> Forgett
     Ledger(state, now).commit_records()
     reached(Seam.RECORDS_COMMITTED)
     drop_old(state, config, now)
+    left = set(state.index.generations())
+    done.removed = {**done.purged.totals(), "index_files": len(files - left)}
     _wipe(state, state.folder, done)
-    return done
-
-
-def let_in(state: SiteState, target: str, now: float, *, dry_run: bool) -> Forgetting:
-    """Let pages in again: the next crawl that finds them fetches them as new.
-
-    Raises:
-        ConfigError: it is neither a URL nor a pattern.
-        StoreError: it was not forgotten, or only by a pattern.
-    """
-    marks, done = marks_of(state), Forgetting(state.name, target, dry_run=dry_run)
-    keys, patterns = _marked(state, target, marks)
-    done.before = sorted(keys)
-    with closing(state.corpus.snapshot()) as snapshot:
-        done.generation = snapshot.generation
-    if dry_run:
-        return done
-    if not isinstance(state.corpus, SqliteCorpus):
-        raise StoreError(f"{state.name}: nothing is forgotten of what is not on disk")
-    ledger = Ledger(state, now)
-    for key in done.before:
-        ledger.let_in(key)
-    left = marks.without(keys, patterns)
-    state.records.put(MARKS, left.to_json())
-    if not left:
-        ledger.listings.drop(KEPT)  # they list it again themselves
-    # Before the marks of the corpus: a kill in between leaves the page forgotten.
-    ledger.commit_records()
-    reached(Seam.RECORDS_COMMITTED)
-    CorpusForgetting(state.corpus).let_in(keys, patterns)
+    if prove:
+        done.traces = look_for(state.folder, done.purged)
     return done
 
 
@@ -203,39 +200,21 @@ def _by_url(
 
 
 def _by_pattern(pattern: str, urls: dict[str, set[str]]) -> dict[str, str]:
-    wanted = _compiled(pattern)
+    wanted = compiled_pattern(pattern)
     matches = ((key, sorted(filter(wanted.search, of))) for key, of in urls.items())
     return {key: found[0] for key, found in matches if found}
 
 
-def _compiled(pattern: str) -> Any:
+def compiled_pattern(pattern: str) -> Any:
+    """Return a pattern that URLs are searched for.
+
+    Raises:
+        ConfigError: it is none.
+    """
     try:
         return compiled(pattern)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-
-
-def _marked(state: SiteState, target: str, marks: Forgotten) -> tuple[set[str], set[str]]:
-    """Return the keys and patterns whose marks are to go."""
-    if not is_url(target):
-        _compiled(target)
-        if target not in marks.patterns:
-            known = ", ".join(repr(name) for name in marks.patterns) or "none"
-            raise StoreError(f"{state.name}: nothing was forgotten by {target!r}; by: {known}")
-        keys = {key for key, mark in marks.keys.items() if mark.pattern == target}
-        # Pages that were found since have no mark of their own; one of another pattern gets
-        # its record again when it is found again.
-        later = (k for k, r in state.pages().items() if r.status == Status.FORGOTTEN)
-        return keys.union(key for key in later if key not in marks.keys), {target}
-    key = key_in(state, target) or ""
-    mark = marks.of(key, target)
-    if mark is None:
-        raise StoreError(f"{state.name}: {target} is not forgotten")
-    if mark.pattern in marks.patterns:
-        raise StoreError(
-            f"{state.name}: {target} was forgotten by the pattern {mark.pattern!r}: undo that"
-        )
-    return {key}, set()
 
 
 def _wipe(state: SiteState, folder: Path, done: Forgetting) -> None:

@@ -12,7 +12,8 @@ from freshcrawl import seams
 from freshcrawl.alerts.forgotten_pages import ANNOUNCED, UNTOLD
 from freshcrawl.alerts.telling import send_all
 from freshcrawl.alerts.webhook import webhook_of
-from freshcrawl.forgetting import forget, let_in
+from freshcrawl.forgetting import forget
+from freshcrawl.letting_in import let_in
 from freshcrawl.seams import Seam
 from tests.support.origin import Answer
 from tests.support.project import scrapy

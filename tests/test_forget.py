@@ -23,8 +23,9 @@ from freshcrawl.config import ConfigError
 from freshcrawl.core.noise_site import SitePlace
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import explain, page_lines
-from freshcrawl.forgetting import Forgetting, forget, let_in, look
+from freshcrawl.forgetting import Forgetting, forget, look
 from freshcrawl.ledger import Ledger
+from freshcrawl.letting_in import let_in
 from freshcrawl.noise.memory import SITE_ROW
 from freshcrawl.page_history import diff, history
 from freshcrawl.policies import schedule_policy
@@ -486,7 +487,15 @@ def test_one_target_is_to_be_given(args: list[str]) -> None:
 
 def options(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(
-        **{"site": "", "json": False, "dry_run": False, "undo": False, "all": False, **given}
+        **{
+            "site": "",
+            "json": False,
+            "dry_run": False,
+            "undo": False,
+            "all": False,
+            "proof": "",
+            **given,
+        }
     )
 
 

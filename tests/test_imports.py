@@ -77,10 +77,13 @@ LAYERS = (
     ("page_answers",),
     ("addon", "spiders"),
     ("doctor",),
-    ("answers", "proof_words", "site_status", "unknown_pages", "verify"),
-    ("explanation",),
+    (
+        *("answers", "proof_file", "proof_words", "purged", "site_status", "unknown_pages"),
+        "verify",
+    ),
+    ("explanation", "traces"),
     ("forgetting", "page_history"),
-    ("cli",),
+    ("cli", "forget_proof", "letting_in"),
     ("asking", "decisions"),
     ("commands",),
 )

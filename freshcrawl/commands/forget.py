@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
@@ -14,7 +15,11 @@ from freshcrawl.config import ConfigError
 from freshcrawl.core.forgetting import is_url, undo_command
 from freshcrawl.core.pages import Status
 from freshcrawl.core.words import count
-from freshcrawl.forgetting import Forgetting, forget, let_in, look
+from freshcrawl.forget_proof import proof_of
+from freshcrawl.forgetting import Forgetting, forget, look
+from freshcrawl.letting_in import let_in
+from freshcrawl.proof_file import ProofFile
+from freshcrawl.purged import COUNTS
 from freshcrawl.state import open_for_reading
 
 if TYPE_CHECKING:
@@ -49,6 +54,12 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--all", action="store_true", help="also if that is more than half of the site's pages"
         )
+        parser.add_argument(
+            "--proof",
+            metavar="FILE",
+            default="",
+            help="also write what was removed, and that nothing of it is found, to a new JSON file",
+        )
         parser.add_argument("--undo", action="store_true", help="let forgotten pages in again")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -60,6 +71,8 @@ class Command(ScrapyCommand):
 
     def _forget(self, target: str, opts: argparse.Namespace) -> int:
         config = cli.config_of(self.settings)
+        if opts.proof and (opts.dry_run or opts.undo):
+            raise ConfigError("--proof is of pages that are purged: not with --dry-run or --undo")
         now = make_clock(config.clock_offset_secs)()
         name = cli.one_site(config, opts.site)
 
@@ -70,21 +83,30 @@ class Command(ScrapyCommand):
                 return look(state, target)
             if not opts.all:
                 refuse_most(look(state, target))
-            return forget(state, own, target, now)
+            return forget(state, own, target, now, prove=bool(opts.proof))
 
         if opts.dry_run:
-            state = open_for_reading(config, name)
-            try:
+            with closing(open_for_reading(config, name)) as state:
                 done = work(state, config)
-            finally:
-                state.close()
         else:
-            done = cli.with_writer(config, name, "forget", now, work)
+            with ExitStack() as stack:
+                # Before anything is purged: what cannot be proved is not begun.
+                path = Path(opts.proof)
+                file = stack.enter_context(ProofFile(path)) if opts.proof else None
+                done = cli.with_writer(config, name, "forget", now, work)
+                if file is not None:
+                    file.write(proof_of(done, now))
         if opts.json:
-            cli.print_json({"sites": [{**asdict(done), "undo": opts.undo}]})
+            cli.print_json({"sites": [{**done.as_contract(), "undo": opts.undo}]})
         else:
             print("\n".join(_undone(done) if opts.undo else _lines(done)))
-        return cli.INCOMPLETE if done.logs_in_use or done.without_room else cli.OK
+        return _exit_code(done)
+
+
+def _exit_code(done: Forgetting) -> int:
+    if done.traces is not None and done.traces.left:
+        return cli.ERROR
+    return cli.INCOMPLETE if done.logs_in_use or done.without_room else cli.OK
 
 
 def refuse_most(meant: Forgetting) -> None:
@@ -114,7 +136,16 @@ def _lines(done: Forgetting) -> list[str]:
         lines.append("  pages found later whose URL it matches are not let in either")
     if done.dry_run:
         return [*lines, "  nothing was changed"]
+    nouns = {**COUNTS, "index_files": "index file"}
+    removed = [count(done.removed[name], nouns[name]) for name in nouns if done.removed.get(name)]
+    if removed:
+        lines.append(f"  removed: {', '.join(removed)}")
     lines.append(f"  generation {done.generation} and all before it are without them")
+    if done.traces is not None:
+        lines += [f"  still found: {left}" for left in done.traces.left]
+        if not done.traces.left:
+            rows = f"{done.traces.rows:,} rows and {count(done.traces.index_files, 'index file')}"
+            lines.append(f"  looked for in {rows}: nothing is left of them")
     lines += [
         f"  {name}: a reader has it open, so its log may keep deleted text; run again when that "
         "has ended"
