@@ -18,6 +18,7 @@ from freshcrawl.sites_file import load_sites
 from freshcrawl.state import open_for_reading
 from freshcrawl.stored_sites import stored_site
 from freshcrawl.stores.base import StoreError
+from freshcrawl.watch import Watch
 
 if TYPE_CHECKING:
     import argparse
