@@ -12,8 +12,9 @@ import pytest
 
 from freshcrawl.compacting import waiting_digests
 from freshcrawl.core.pages import Status
+from freshcrawl.embedding import PublishInterrupted
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import Publisher, PublishInterrupted
+from freshcrawl.publishing import Publisher
 from freshcrawl.reindexing import Reindexing
 from freshcrawl.seams import Seam, listening
 from freshcrawl.stored_sites import stored_site

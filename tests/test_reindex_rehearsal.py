@@ -15,6 +15,7 @@ from freshcrawl.rehearsing import SAMPLE, Rehearsed, spread
 from freshcrawl.state import open_for_writing
 from freshcrawl.stores.base import StoreError
 from tests.support.cuts import WatchedEmbedder
+from tests.support.embed_server import EmbedServer
 from tests.support.in_process import NAME
 from tests.support.project import REPO, Result, scrapy
 from tests.support.quick_site import NOW, QuickSite
@@ -199,19 +200,18 @@ def test_options_that_cannot_be_are_one_line(state: Path, args: list[str], messa
     assert message in done.stderr
 
 
-def test_at_an_endpoint_nothing_is_embedded_unless_asked_for(
-    site: QuickSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts: list[str] = []
-    monkeypatch.setattr(WatchedEmbedder, "texts", texts)
-    endpoint = {**OTHER, "embed_url": "http://127.0.0.1:9/v1"}
-    silent = rehearsed(site, price=0.02, **endpoint)
-    assert (silent.seconds, silent.sampled, texts) == (None, 0, [])
-    assert silent.cost is not None
-    assert "time: not known without embedding some at the endpoint: add --sample" in words(silent)
-    asked = rehearsed(site, sample=True, **endpoint)
-    assert asked.seconds is not None
-    assert len(texts) == asked.sampled == asked.chunks_to_embed
+def test_at_an_endpoint_nothing_is_embedded_unless_asked_for(site: QuickSite) -> None:
+    with EmbedServer(dimension=32) as server:
+        endpoint = {"embed_url": server.url, "embed_model": "hash-32"}
+        silent = rehearsed(site, price=0.02, **endpoint)
+        assert (silent.seconds, silent.sampled, server.texts) == (None, 0, [])
+        assert silent.cost is not None
+        assert "time: not known without embedding some at the endpoint: add --sample" in words(
+            silent
+        )
+        asked = rehearsed(site, sample=True, **endpoint)
+        assert asked.seconds is not None
+        assert len(server.texts) == asked.sampled == asked.chunks_to_embed
 
 
 def test_a_few_texts_of_all_lengths_are_embedded_and_no_more(
