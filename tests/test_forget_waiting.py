@@ -130,7 +130,7 @@ def test_a_text_that_only_waits_of_a_page_that_was_never_published(site: QuickSi
     assert "/new" not in site.urls()
 
 
-def interrupted(*args: object) -> None:
+def interrupted(*args: object, **named: object) -> None:
     raise PublishInterrupted
 
 

@@ -202,7 +202,7 @@ def test_options_that_cannot_be_are_one_line(state: Path, args: list[str], messa
 
 def test_at_an_endpoint_nothing_is_embedded_unless_asked_for(site: QuickSite) -> None:
     with EmbedServer(dimension=32) as server:
-        endpoint = {"embed_url": server.url, "embed_model": "hash-32"}
+        endpoint: dict[str, Any] = {"embed_url": server.url, "embed_model": "hash-32"}
         silent = rehearsed(site, price=0.02, **endpoint)
         assert (silent.seconds, silent.sampled, server.texts) == (None, 0, [])
         assert silent.cost is not None
