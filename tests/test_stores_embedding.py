@@ -14,6 +14,7 @@ import pytest
 from freshcrawl.stores import model_files
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.embedding import SentenceTransformerEmbedder
+from freshcrawl.stores.embedding_options import EmbedOptions
 from freshcrawl.stores.model_files import MINILM, MINILM_SHA256
 from tests.support.embedder import HashEmbedder
 
@@ -139,6 +140,14 @@ def test_dense_module_sets_the_dimension(copied: Path) -> None:
     (copied / "3_Dense").mkdir()
     (copied / "3_Dense" / "config.json").write_text('{"out_features": 128}')
     assert SentenceTransformerEmbedder(str(copied)).dimension == 128
+
+
+def test_a_tokenizer_without_a_limit_leaves_that_of_the_model(copied: Path) -> None:
+    (copied / "sentence_bert_config.json").unlink()
+    endless = {"model_max_length": 10**30}
+    (copied / "tokenizer_config.json").write_text(json.dumps(endless))
+    options = EmbedOptions(chunk_tokens=10_000)
+    assert SentenceTransformerEmbedder(str(copied), "", options).max_tokens == 512
 
 
 def test_prompt_of_the_model_takes_tokens(copied: Path) -> None:

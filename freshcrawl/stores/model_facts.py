@@ -25,12 +25,15 @@ def token_limit(folder: Path) -> int:
     """
     if is_static(folder):
         return NO_LIMIT
-    places = (
-        ("sentence_bert_config.json", "max_seq_length"),
+    said = ("sentence_bert_config.json", "max_seq_length")
+    bounds = (
         ("tokenizer_config.json", "model_max_length"),
         ("config.json", "max_position_embeddings"),
     )
-    return _first_number(folder, places)
+    if (limit := _number(folder, (said,))) is not None:
+        return limit
+    found = [number for place in bounds if (number := _number(folder, (place,))) is not None]
+    return min(found) if found else _first_number(folder, (said, *bounds))
 
 
 def vector_length(folder: Path) -> int:
