@@ -25,17 +25,18 @@ $(RUN_STAMP): requirements.txt
 # What development and tests need on top.
 setup: $(STAMP)
 
-$(STAMP): $(RUN_STAMP) requirements-dev.txt
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+$(STAMP): $(RUN_STAMP) requirements-dev.txt requirements-onnx.txt
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt -r requirements-onnx.txt
 	touch $@
 
 # What the benchmarks need, in a virtual environment of their own: `.venv-bench/bin/python -m
 # benchmarks.change` and the like.
 bench-setup: $(BENCH_STAMP)
 
-$(BENCH_STAMP): requirements-bench.txt requirements.txt
+$(BENCH_STAMP): requirements-bench.txt requirements-onnx.txt requirements.txt
 	$(BENCH)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt -c requirements-dev.txt
+	$(BENCH)/bin/python -m pip install --quiet -r requirements-bench.txt -r requirements-onnx.txt \
+	  -c requirements-dev.txt
 	$(BENCH)/bin/python -m pip install --quiet --no-deps readability-lxml==0.9
 	touch $@
 

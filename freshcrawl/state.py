@@ -26,6 +26,7 @@ from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.stores.locks import SiteLock
 from freshcrawl.stores.memory import MemoryIndexStore, MemoryRecordStore
 from freshcrawl.stores.memory_corpus import MemoryCorpus
+from freshcrawl.stores.onnx_encoder import OnnxEmbedder
 from freshcrawl.stores.sqlite import SqliteRecordStore
 
 if TYPE_CHECKING:
@@ -251,7 +252,8 @@ def _embedder(class_path: str, model: str, revision: str, options: EmbedOptions)
     try:
         made_by = load_object(class_path)
         if made_by is SentenceTransformerEmbedder:
-            return SentenceTransformerEmbedder(model, revision, options)
+            local = OnnxEmbedder if options.backend == "onnx" else SentenceTransformerEmbedder
+            return local(model, revision, options)
         embedder: Embedder = made_by(model, revision)
     except (ImportError, NameError, TypeError, ValueError) as error:
         raise ConfigError(f"FRESHCRAWL_EMBEDDER_CLASS={class_path}: {error}") from error

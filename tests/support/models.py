@@ -60,3 +60,29 @@ def plain(folder: Path) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+
+def tiny_model(folder: Path, pooling: str = "mean", *, dense: bool = False) -> Path:
+    """Save a BERT of two small layers with random weights and the real tokenizer."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import (
+        Dense,
+        Normalize,
+        Pooling,
+        Transformer,
+    )
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
+    torch.manual_seed(1)
+    inner = folder.with_name(f"{folder.name}-inner")
+    config = BertConfig(
+        hidden_size=32, intermediate_size=64, num_attention_heads=2, num_hidden_layers=2
+    )
+    BertModel(config).save_pretrained(inner)
+    AutoTokenizer.from_pretrained(minilm_folder()).save_pretrained(inner)
+    modules = [Transformer(str(inner)), Pooling(32, pooling_mode=pooling), Normalize()]
+    if dense:
+        modules.insert(2, Dense(32, 16))
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+    return folder
