@@ -17,7 +17,7 @@ from freshcrawl.stores.embedding import SentenceTransformerEmbedder
 from freshcrawl.stores.embedding_options import EmbedOptions
 from freshcrawl.stores.http_embedding import HttpEmbedder
 from freshcrawl.stores.model_files import MINILM
-from freshcrawl.stores.tokenizing import Tokenizer, estimated_offsets
+from freshcrawl.stores.tokenizing import TOKENIZER, Tokenizer, estimated_offsets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def test_tokenizer_that_is_missing_or_broken(tmp_path: Path) -> None:
         HttpEmbedder("m", "", options)
     (tmp_path / "tokenizer.json").write_text("{\n")
     with pytest.raises(StoreError, match=r"tokenizer\.json: cannot be read: ") as caught:
-        Tokenizer(tmp_path, "X").offsets("text")
+        Tokenizer(tmp_path / TOKENIZER, "X").offsets("text")
     assert len(str(caught.value).splitlines()) == 1
 
 

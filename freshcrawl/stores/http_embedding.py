@@ -24,7 +24,7 @@ from freshcrawl.stores.embedding_reply import (
     refusal,
     server_words,
 )
-from freshcrawl.stores.tokenizing import Tokenizer, estimated_offsets
+from freshcrawl.stores.tokenizing import TOKENIZER, Tokenizer, estimated_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class HttpEmbedder:
         self._url = options.url.rstrip("/").removesuffix(PATH) + PATH
         self._key = options.api_key.strip()
         self._tokenizer = (
-            Tokenizer(Path(options.tokenizer), "FRESHCRAWL_EMBED_TOKENIZER")
+            Tokenizer(Path(options.tokenizer) / TOKENIZER, "FRESHCRAWL_EMBED_TOKENIZER")
             if options.tokenizer
             else None
         )

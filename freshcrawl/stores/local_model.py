@@ -17,6 +17,7 @@ from freshcrawl.stores.model_facts import (
     vector_length,
 )
 from freshcrawl.stores.model_files import find_model
+from freshcrawl.stores.tokenizing import Tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,8 +88,7 @@ class LocalModel:
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of ``text``, no special tokens."""
-        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return [(start, end) for start, end in offsets]
+        return self._tokenizer.offsets(text)
 
     def _room_for_text(self, limit: int) -> int:
         prompt = self.prompts["document"]
@@ -101,23 +101,17 @@ class LocalModel:
         return left
 
     @cached_property
-    def _tokenizer(self) -> Any:
-        return load_tokenizer(self._files.folder)
+    def _tokenizer(self) -> Tokenizer:
+        return tokenizer_of(self._files.folder)
 
 
-def load_tokenizer(folder: Path) -> Any:
-    """Return the tokenizer of a model, which neither cuts texts off nor fills them up.
+def tokenizer_of(folder: Path) -> Tokenizer:
+    """Return the tokenizer of a local model.
 
     Raises:
-        StoreError: there is no fast tokenizer.
+        StoreError: there is no fast one.
     """
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(tokenizer_file(folder)))
-    # The file turns both on, which would count every text as equally long.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    return Tokenizer(tokenizer_file(folder), "FRESHCRAWL_EMBED_MODEL")
 
 
 def unit_rows(vectors: Any) -> Matrix:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.cores import usable_cores
-from freshcrawl.stores.local_model import load_tokenizer, unit_rows
+from freshcrawl.stores.local_model import tokenizer_of, unit_rows
 from freshcrawl.stores.model_facts import pooling, token_limit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class OnnxSession:
         self._threads = threads or usable_cores()
         self._session = _open(path)
         self._inputs = {one.name for one in self._session.get_inputs()}
-        self._tokenizer = load_tokenizer(folder)
+        self._tokenizer = tokenizer_of(folder).loaded
         self._tokenizer.enable_truncation(token_limit(folder))
 
     def vectors(self, texts: Sequence[str], dimension: int) -> Matrix:

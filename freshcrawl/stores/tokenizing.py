@@ -31,14 +31,13 @@ def estimated_offsets(text: str) -> list[tuple[int, int]]:
 class Tokenizer:
     """A model's own tokenizer, loaded when first used; any thread may call it.
 
-    ``setting`` names what said where ``folder`` is.
+    ``setting`` names what said where its file, ``path``, is.
 
     Raises:
         StoreError: the file is missing.
     """
 
-    def __init__(self, folder: Path, setting: str) -> None:
-        path = folder / TOKENIZER
+    def __init__(self, path: Path, setting: str) -> None:
         if not path.is_file():
             raise StoreError(f"{path}: missing; {setting} needs a fast tokenizer")
         self._path, self._setting = path, setting
@@ -49,11 +48,16 @@ class Tokenizer:
         Raises:
             StoreError: the file cannot be read.
         """
-        found = self._loaded.encode(text, add_special_tokens=False).offsets
+        found = self.loaded.encode(text, add_special_tokens=False).offsets
         return [(start, end) for start, end in found]
 
     @cached_property
-    def _loaded(self) -> Any:
+    def loaded(self) -> Any:
+        """The tokenizer itself, which neither cuts texts off nor fills them up.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
         try:
             from tokenizers import Tokenizer as Fast
         except ImportError:
