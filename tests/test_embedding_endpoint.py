@@ -13,7 +13,7 @@ from freshcrawl.config import Config, ConfigError
 from freshcrawl.core.hosts import is_near
 from freshcrawl.doctor import Level
 from freshcrawl.doctor.machine import model_check
-from freshcrawl.doctor.packages import BROWSER, MODEL, TOKENIZER, WEIGHTS, unused_packages
+from freshcrawl.doctor.packages import BROWSER, MODEL, ONNX, TOKENIZER, WEIGHTS, unused_packages
 from freshcrawl.state import make_embedder
 from freshcrawl.stores.embedding_options import EmbedOptions
 from freshcrawl.stores.faiss_index import FaissIndexStore
@@ -163,10 +163,10 @@ def test_the_address_comes_before_the_class() -> None:
 @pytest.mark.parametrize(
     ("settings", "unused"),
     [
-        ({"embed_url": "http://tei/v1"}, BROWSER | MODEL | WEIGHTS),
+        ({"embed_url": "http://tei/v1"}, BROWSER | MODEL | ONNX | WEIGHTS),
         (
             {"embed_url": "http://tei/v1", "embed_tokenizer": "f"},
-            BROWSER | (MODEL - TOKENIZER) | WEIGHTS,
+            BROWSER | (MODEL - TOKENIZER) | ONNX | WEIGHTS,
         ),
     ],
 )
