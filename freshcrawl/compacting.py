@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshcrawl.core.published import Chunk
+from freshcrawl.generations import drop_old
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import drop_old
 from freshcrawl.state import CORPUS, INDEX, RECORDS
 from freshcrawl.stores import compacting
 from freshcrawl.stores.base import StoreError

@@ -17,8 +17,8 @@ from freshcrawl.core.forgetting import Forgotten, Mark, compiled, is_url
 from freshcrawl.core.pages import Status
 from freshcrawl.explanation import key_in
 from freshcrawl.forgotten import marks_of
+from freshcrawl.generations import drop_old, made_as, write_index
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import drop_old, made_as, write_index
 from freshcrawl.purged import Purged, look_at
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores import compacting

@@ -12,12 +12,16 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.core.chunks import CHUNKER_VERSION
 from freshcrawl.core.embedding_plan import Waiting, day_of, portions, rank, without_movers
 from freshcrawl.core.pages import Status
 from freshcrawl.embedding import Embedding
-from freshcrawl.extract import EXTRACTOR_VERSION
-from freshcrawl.policies import retention_policy
+from freshcrawl.generations import (
+    MADE_TODAY,
+    PROMPTS,
+    drop_old,
+    made_as,
+    write_index,
+)
 from freshcrawl.seams import Seam, reached
 from freshcrawl.staging import check_limit, content_of, cut_anew, to_edit
 from freshcrawl.stores.advice import in_one_line
@@ -33,11 +37,6 @@ if TYPE_CHECKING:
     from freshcrawl.stores.base import Embedder, Matrix, Snapshot
 
 logger = logging.getLogger(__name__)
-
-MADE_TODAY = {"extractor": EXTRACTOR_VERSION, "chunker": CHUNKER_VERSION}
-"""What a manifest says of how its generation was read and cut."""
-PROMPTS = "prompts"
-"""What it says of what the embedder puts before texts and questions."""
 
 
 @dataclass(slots=True)
@@ -56,6 +55,23 @@ class PublishResult:
     """Passages of what waits that have no vector yet, as far as they were cut."""
     problem: str = ""
     """Why embedding stopped before its end, "" if it did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What vectors are of a generation."""
+
+    model: str
+    """Identity of the model."""
+    dimension: int
+    prompts: Mapping[str, Any]
+    """What the manifest says of prompts, if anything is known."""
+
+
+def prompts_of(embedder: Embedder) -> dict[str, Any]:
+    """Return what a manifest says of an embedder's prompts; nothing where its class has none."""
+    prompts = getattr(embedder, "prompts", None)
+    return {} if prompts is None else {PROMPTS: prompts}
 
 
 def worth_little(entry: Staged, missing: tuple[str, ...]) -> Waiting:
@@ -108,15 +124,9 @@ class Publisher:
         )
         result.missing = len(left)
         whole = {key for key, digests in missing.items() if left.isdisjoint(digests)}
-        kind = (embedder.model, self.dimension(embedder))
-        self._switch(
-            entries,
-            {key: edits[key] for key in whole},
-            kind,
-            run_id=run_id,
-            clock=clock,
-            result=result,
-        )
+        ready = {key: edits[key] for key in whole}
+        kind = Kind(embedder.model, self.dimension(embedder), prompts_of(embedder))
+        self._switch(entries, ready, kind, run_id=run_id, clock=clock, result=result)
         chunks = sum(len(edits[key].chunks) for key in result.pages)
         result.reused = max(chunks - result.embedded, 0)
         return result
@@ -134,7 +144,9 @@ class Publisher:
         result = PublishResult(0)
         with closing(self._state.corpus.snapshot()) as current:
             info = current.info() if current.generation else {}
-        kind = (str(info.get("model", "")), int(info.get("dimension", 0)))
+            made = made_as(self._state, current.generation)
+        prompts = {name: made[name] for name in made if name == PROMPTS}
+        kind = Kind(str(info.get("model", "")), int(info.get("dimension", 0)), prompts)
         self._switch(entries, edits, kind, run_id=run_id, clock=clock, result=result)
         return result
 
@@ -142,16 +154,13 @@ class Publisher:
         self,
         entries: Mapping[str, Staged],
         edits: Mapping[str, Edit],
-        kind: tuple[str, int],
+        kind: Kind,
         *,
         run_id: str,
         clock: Clock,
         result: PublishResult,
     ) -> None:
-        """Publish ``edits`` in one generation, but moves to pages that wait; fill the result.
-
-        ``kind`` is the model's identity and the length of its vectors.
-        """
+        """Publish ``edits`` in one generation, but moves to pages that wait; fill the result."""
         with closing(self._state.corpus.snapshot()) as current:
             result.generation = current.generation
             targets = {entry.alias_of for entry in entries.values() if entry.alias_of}
@@ -175,10 +184,12 @@ class Publisher:
         result.generation = self._state.corpus.publish(
             chosen,
             run_id=run_id,
-            model=kind[0],
-            dimension=kind[1],
+            model=kind.model,
+            dimension=kind.dimension,
             published_at=clock(),
-            build=lambda snapshot: write_index(self._state, snapshot, kind, MADE_TODAY),
+            build=lambda snapshot: write_index(
+                self._state, snapshot, (kind.model, kind.dimension), {**kind.prompts, **MADE_TODAY}
+            ),
         )
         reached(Seam.SWITCHED)
 
@@ -202,9 +213,8 @@ class Publisher:
         Raises:
             StoreError: the site's folder was replaced, or the file cannot be written.
         """
-        prompts = getattr(embedder, "prompts", None)  # which classes of others may lack
-        made = made if prompts is None else {PROMPTS: prompts, **made}
-        write_index(self._state, snapshot, (embedder.model, embedder.dimension), made)
+        made = {**prompts_of(embedder), **made}
+        write_index(self._state, snapshot, (embedder.model, self.dimension(embedder)), made)
 
     def indexed_with(self) -> str | None:
         """Return the identity of the model of the current generation, None before the first."""
@@ -321,63 +331,3 @@ class Publisher:
             )
         finally:
             snapshot.close()
-
-
-def write_index(
-    state: SiteState, snapshot: Snapshot, embedding: tuple[str, int], made: Mapping[str, Any]
-) -> None:
-    """Write the index file of a generation; ``embedding`` is its model and its dimension.
-
-    Raises:
-        StoreError: the site's folder was replaced, or the file cannot be written.
-    """
-    reached(Seam.ROWS_WRITTEN)
-    state.check_own()  # the index is written by its name
-    ids, matrix = gather_vectors(snapshot)
-    manifest = {
-        "generation": snapshot.generation,
-        "run_id": snapshot.info()["run_id"],
-        "model": embedding[0],
-        "dimension": embedding[1],
-        **made,
-    }
-    state.index.write(snapshot.generation, ids, matrix, manifest)
-
-
-def made_as(state: SiteState, generation: int) -> dict[str, Any]:
-    """Return what the manifest of a generation, if it is there, says of how that was made."""
-    try:
-        known = state.index.manifest(generation)
-    except (OSError, StoreError):
-        known = {}
-    return {name: known[name] for name in (*MADE_TODAY, PROMPTS) if name in known}
-
-
-def drop_old(state: SiteState, config: Config, now: float) -> int:
-    """Drop what is past its retention: generations, versions of pages, vectors, index files.
-
-    And what crashes left of the latter. Returns how many index files and manifests were dropped.
-
-    Raises:
-        StoreError: a store failed, or the site's folder was replaced.
-        OSError: a file cannot be removed.
-    """
-    kept = state.corpus.retain(retention_policy(config, now))
-    reached(Seam.ROWS_DROPPED)
-    state.check_own()  # from here on files are opened and dropped by their names
-    with closing(state.corpus.snapshot()) as current:
-        # An older file has vectors of what was purged since; nobody needs it.
-        oldest = current.forgotten().generation
-    dropped = state.index.retain([number for number in kept if number >= oldest])
-    reached(Seam.TIDIED)
-    return dropped
-
-
-def gather_vectors(snapshot: Snapshot) -> tuple[list[int], Matrix]:
-    """Return the chunk ids of a generation, ascending, and their vectors, one row each."""
-    import numpy as np
-
-    pairs = list(snapshot.vectors())
-    if not pairs:
-        return [], np.empty((0, snapshot.info().get("dimension") or 0), dtype=np.float32)
-    return [chunk_id for chunk_id, _ in pairs], np.vstack([vector for _, vector in pairs])

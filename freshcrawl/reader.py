@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from freshcrawl.publishing import gather_vectors
+from freshcrawl.generations import gather_vectors
 from freshcrawl.state import CORPUS, RECORDS, SiteState, open_for_reading
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.identity import identity

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from freshcrawl.core.published import Edit
 from freshcrawl.core.report import iso
 from freshcrawl.core.rollback import Rollback, differing, release_command
+from freshcrawl.generations import made_as
 from freshcrawl.ledger import Ledger
-from freshcrawl.publishing import Publisher, made_as
+from freshcrawl.publishing import Publisher
 from freshcrawl.rolled_back import differing_pages, rows_of
 from freshcrawl.seams import Seam, reached
 from freshcrawl.stores.base import StoreError

@@ -60,6 +60,7 @@ LAYERS = (
     ("alerts",),
     ("forgotten",),
     ("ledger", "packed_edits", "render", "robots", "site_tables"),
+    ("generations",),
     ("backlog", "publishing"),
     ("approving", "compacting", "rollback", "sightings", "sites_file", "stored_sites"),
     ("accounts", "arguments", "embed_site", "reader", "rescoping"),

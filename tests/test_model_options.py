@@ -13,7 +13,8 @@ import pytest
 
 from freshcrawl.config import Config
 from freshcrawl.core.published import Edit, Published
-from freshcrawl.publishing import MADE_TODAY, Publisher, made_as
+from freshcrawl.generations import MADE_TODAY, made_as
+from freshcrawl.publishing import Publisher
 from freshcrawl.state import open_in_memory
 from freshcrawl.stores.base import StoreError
 from freshcrawl.stores.cores import usable_cores
