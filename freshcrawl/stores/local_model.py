@@ -73,7 +73,8 @@ class LocalModel:
             identity += f"-{self._dimension}"
         prompt = self.prompts["document"]
         if prompt != library_prompt(self._files.folder):
-            identity += f"+{hashlib.sha256(prompt.encode()).hexdigest()[:6]}"
+            digest = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()
+            identity += f"+{digest[:6]}"
         return identity + self.COMPUTED_AS
 
     @property
