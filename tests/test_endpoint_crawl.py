@@ -16,8 +16,9 @@ from freshcrawl.state import make_embedder
 from freshcrawl.verify import verify_folder
 from tests.support.embed_server import EmbedServer, Fault
 from tests.support.in_process import NAME
+from tests.support.origin import Answer
 from tests.support.quick_site import NOW, QuickSite
-from tests.test_backlog import crawl, texts, write
+from tests.test_backlog import PATHS, crawl, texts, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,6 +157,21 @@ def test_an_endpoint_that_takes_fewer_texts_gets_fewer(
     assert vectors(site).items() <= right.items()
     assert max(len(asked.texts) for asked in server.asked if asked.texts) == 8
     assert len(server.embedded) == len(set(server.embedded))
+
+
+def test_the_manifest_says_which_prompts_were_used(site: QuickSite, server: EmbedServer) -> None:
+    prompts = {"embed_document_prompt": "passage: ", "embed_query_prompt": "query: "}
+    assert crawl_at(server, site, **prompts).complete
+    with closing(site.reading()) as state:
+        manifest = state.index.manifest(1)
+    assert manifest["prompts"] == {"document": "passage: ", "query": "query: "}
+    assert manifest["model"].startswith("hash-64+")
+    assert all(text.startswith("passage: ") for text in server.embedded)
+    site.server.answers[PATHS[0]] = Answer("", 410)
+    assert crawl(site, embed_apart=True).gone == 1
+    with closing(site.reading()) as state:
+        kept = state.index.manifest(2)
+    assert (kept["prompts"], kept["model"]) == (manifest["prompts"], manifest["model"])
 
 
 def test_the_command_goes_on_at_an_endpoint_that_recovers(

@@ -63,6 +63,8 @@ class HttpEmbedder:
         )
         self._dimension = options.dimension
         self._lock = Lock()
+        self.prompts = {"document": options.document_prompt, "query": options.query_prompt}
+        """What is put before each ``document`` and ``query``, "" for nothing."""
         prompt_tokens = len(self.token_offsets(options.document_prompt))
         self._max_tokens = options.chunk_tokens - prompt_tokens
         if self._max_tokens < MIN_TOKENS:
