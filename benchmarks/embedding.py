@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import embedding_site
 from benchmarks.embedding_questions import QUESTIONS
 from benchmarks.embedding_report import FIRST_VECTOR, OURS, Figures, Found, Took, passed, report
 from freshcrawl.config import Config
@@ -190,6 +191,7 @@ def main() -> int:
     options.add_argument("--passages", type=int, default=640)
     options.add_argument("--portions", type=int, default=4)
     options.add_argument("--times", type=int, default=3)
+    options.add_argument("--site-times", type=int, default=3)
     given = options.parse_args()
     reference = plain(minilm_folder())
     loads = Loads()
@@ -218,6 +220,8 @@ def main() -> int:
             vectors = {}
             for key, model in models.items():
                 figures.found[key], vectors[key] = ask(model, among)
+            site = embedding_site.crawled(corpus(*CORPUS), ASKED, folder)
+            figures.site = embedding_site.timed(site, bare(reference), given.site_times)
         figures.cosines = (vectors["int8"] * vectors[OURS]).sum(axis=1)
     figures.loads = loads.count
     figures.starts = {backend: first_vector(backend) for backend in FIRST_VECTOR}

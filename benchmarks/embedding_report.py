@@ -62,6 +62,8 @@ class Figures:
     found: dict[str, Found] = field(default_factory=dict)
     cosines: Any = None
     """Of int8 to PyTorch, by passage."""
+    site: list[dict[str, Took]] = field(default_factory=list)
+    """``scrapy embed`` and "bare" with all texts of a crawled site, by round."""
     loads: int = 0
     starts: dict[str, list[float]] = field(default_factory=dict)
     """Seconds to the first vector, by backend."""
@@ -70,10 +72,17 @@ class Figures:
         """Return how much less time a way took than another, by round."""
         return [getattr(took[to], what) / getattr(took[way], what) for took in self.rounds]
 
+    def site_ratios(self, what: str = "wall") -> list[float]:
+        """Return how much less time ``scrapy embed`` took than bare encoding, by round."""
+        return [
+            getattr(one["bare"], what) / getattr(one["scrapy embed"], what) for one in self.site
+        ]
+
 
 def passed(figures: Figures) -> bool:
     """Tell whether all targets are met."""
-    return median(figures.ratios(OURS, "bare")) >= LEAST_RATIO and figures.loads == 2
+    slowest = min(median(figures.ratios(OURS, "bare")), median(figures.site_ratios()))
+    return slowest >= LEAST_RATIO and figures.loads == 2
 
 
 def report(figures: Figures) -> str:
@@ -81,7 +90,10 @@ def report(figures: Figures) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in MEASURED_WITH)
     cores = len(os.sched_getaffinity(0))
     ratio = median(figures.ratios(OURS, "bare"))
+    site = median(figures.site_ratios())
     targets = [
+        [f"speed of `scrapy embed` to that of sentence-transformers alone >= {LEAST_RATIO}",
+         f"{site:.2f}", "pass" if site >= LEAST_RATIO else "miss"],
         [f"speed of our path to that of sentence-transformers alone >= {LEAST_RATIO}",
          f"{ratio:.2f}", "pass" if ratio >= LEAST_RATIO else "miss"],
         ["a model is loaded once in a process", f"{figures.loads} loads of 2 models",
@@ -127,11 +139,15 @@ embedded {figures.times} times each way, in turns, without the time to load a mo
 path of a crawl and of `scrapy embed`: batches of 32, checked and made durable in SQLite before the
 next. It is compared with one call of sentence-transformers with all texts of the portion, sorted by
 length, batches of 32, normalised. Speed and processor time are medians of the ratios within a
-portion. Other work went on on the machine, from which PyTorch suffers more than ONNX Runtime does
-here: its threads wait for each other in each step of a batch, busily. An idle machine shows a
-smaller lead of int8.
+portion.
 
 {table(["how", "speed", "least to most", "by processor time", "passages/s"], speeds)}
+
+`scrapy embed` as a whole, from the look at what waits to the published generation: of the
+{figures.asked} passages of a crawl of tutorial, FAQ, glossary and error messages that left embedding
+to it, {len(figures.site)} times in turns with one call of sentence-transformers:
+{site:.2f} ({min(figures.site_ratios()):.2f} to {max(figures.site_ratios()):.2f}), by processor time
+{median(figures.site_ratios("processor")):.2f}.
 
 Seconds from the start of a process to its first vector, with the int8 file made:
 
