@@ -144,8 +144,8 @@ portion.
 {table(["how", "speed", "least to most", "by processor time", "passages/s"], speeds)}
 
 `scrapy embed` as a whole, from the look at what waits to the published generation: of the
-{figures.asked} passages of a crawl of tutorial, FAQ, glossary and error messages that left embedding
-to it, {len(figures.site)} times in turns with one call of sentence-transformers:
+{figures.asked} passages of a crawl of tutorial, FAQ, glossary and error messages that left
+embedding to it, {len(figures.site)} times in turns with one call of sentence-transformers:
 {site:.2f} ({min(figures.site_ratios()):.2f} to {max(figures.site_ratios()):.2f}), by processor time
 {median(figures.site_ratios("processor")):.2f}.
 
