@@ -6,6 +6,7 @@ Each fixture is built only when a test asks for it.
 from __future__ import annotations
 
 import re
+import signal
 from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Note the configuration, for hooks that are not given it."""
     CONFIG[:] = [config]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So a shell starts its background jobs; commands that tests interrupt would not notice.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -177,6 +177,7 @@ def test_an_edit_in_the_same_run_as_a_redesign_is_a_change(rig: Rig) -> None:
     assert rig.rows() == rig.fresh()
 
 
+@pytest.mark.nightly
 def test_redesign_that_comes_page_by_page(rig: Rig) -> None:
     """Pages count as changed until half of them have the new frame; then it is left out of all."""
     rig.deploy(Soup())
@@ -217,6 +218,7 @@ def test_pages_with_nothing_of_their_own_keep_what_they_have(rig: Rig) -> None:
     assert kept == {"blank.html", "stub.html"}
 
 
+@pytest.mark.nightly
 def test_any_history_ends_as_a_first_crawl(rig: Rig) -> None:
     third = Template(before=OLD_AND_NEW, after=NEW.after)
     history = [
@@ -250,12 +252,12 @@ OLD_AND_NEW = (*Template().before[:2], *NEW.before[1:])
 @pytest.mark.parametrize(
     "seam",
     [
-        "freshcrawl.boilerplate.settling:settle",
-        "freshcrawl.tally:release",
+        pytest.param("freshcrawl.boilerplate.settling:settle", marks=pytest.mark.nightly),
+        pytest.param("freshcrawl.tally:release", marks=pytest.mark.nightly),
         "freshcrawl.publishing:Publisher.publish",
-        "freshcrawl.publishing:Publisher.write_index",
+        "freshcrawl.publishing:write_index",
         "freshcrawl.run:Run.adopt",
-        "freshcrawl.run:Run.finish",
+        pytest.param("freshcrawl.run:Run.finish", marks=pytest.mark.nightly),
     ],
 )
 def test_killed_at_the_end_of_a_run_with_a_redesign(rig: Rig, seam: str) -> None:

@@ -65,6 +65,7 @@ def verified(state: Path, **settings: Any) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_pages_are_cut_anew_as_they_come_due(origin: Origin, tmp_path: Path) -> None:
     state, fresh = tmp_path / "state", tmp_path / "fresh"
     first = crawl(origin, state, 0)

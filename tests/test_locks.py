@@ -48,6 +48,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "forget": ("forget", "/page", "--site", "{site}"),
     "alerts": ("alerts", "--send", "--site", "{site}", *WEBHOOK),
     "compact": ("compact", "--site", "{site}"),
+    "embed": ("embed", "--site", "{site}"),
 }
 """How each command that writes is called for one site."""
 READERS = {"doctor"}

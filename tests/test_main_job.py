@@ -221,6 +221,7 @@ def test_next_version_finds_what_is_new_changed_and_removed(
     assert export_without_clocks(docs.state) == export_without_clocks(with_hash)
 
 
+@pytest.mark.nightly
 def test_server_without_validators_gives_the_same(
     nginx_site: SiteFactory, docs: Docs, tmp_path: Path
 ) -> None:

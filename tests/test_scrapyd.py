@@ -129,10 +129,10 @@ def test_job_without_a_state_folder_ends_with_one_line_and_writes_nothing(
 def test_job_on_a_site_in_use_says_so_in_its_log(
     scrapyd: Scrapyd, site: NginxSite, state: Path
 ) -> None:
-    with SiteLock(state / f"127.0.0.1-{site.port}").acquire("embed", since=0.0):
+    with SiteLock(state / f"127.0.0.1-{site.port}").acquire("reindex", since=0.0):
         job = scrapyd.run({**SETTINGS, "FRESHCRAWL_STATE_DIR": state}, url=site.url)
     assert job.exit_code == 5
-    assert "is in use by `embed`" in job.log
+    assert "is in use by `reindex`" in job.log
     assert "Traceback" not in job.log
     assert site.requests() == []
 
