@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshcrawl.clock import new_run_id
+from freshcrawl.core.embedding_plan import without_movers
 from freshcrawl.ledger import Ledger
 from freshcrawl.publishing import Publisher, PublishResult
 from freshcrawl.seams import Seam, reached
@@ -100,11 +101,15 @@ def approve(
     result = None
     if entries:
         publisher = Publisher(state, config, embedder)
-        rows = ledger.whole(entries)
+        chosen = {entry.key for entry in entries}
+        # A move to a page that waits for its vectors waits with it.
+        ready = without_movers(chosen, ledger.staged, set(ledger.live_keys()))
+        rows = ledger.whole(entry for entry in entries if entry.key in ready)
         reached(Seam.STAGED)
         publish = publisher.publish_without_model if config.embed_apart else publisher.publish
         result = publish(rows, f"approve-{new_run_id(clock())}", clock)
         ledger.adopt(result.pages, result.generation)
+        result.waiting |= chosen - ready
         for key in result.waiting:  # what is decided stays so, whatever keeps it from being done
             ledger.mark_held(key, "")
             ledger.let_go(key)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshcrawl.backlog import left_to_embed, waits_for_vectors, worth_in
 from freshcrawl.clock import new_run_id
-from freshcrawl.core.embedding_plan import Waiting, day_of, portions, rank
+from freshcrawl.core.embedding_plan import Waiting, day_of, portions, rank, without_movers
 from freshcrawl.core.pages import Status
 from freshcrawl.core.words import count
 from freshcrawl.embedding import Embedding, PublishInterrupted
@@ -237,11 +237,14 @@ class SiteEmbedding:
                 if ledger.pinned and ledger.rollback is not None:
                     result.pinned = ledger.rollback.reason(self._name)
                     return
-                rows = [
-                    entry
-                    for entry in ledger.staged.values()
-                    if entry.released and (entry.key in chosen or entry.status == Status.ALIAS)
-                ]
+                may = {
+                    key
+                    for key, entry in ledger.staged.items()
+                    if entry.released and (key in chosen or entry.status == Status.ALIAS)
+                }
+                # Not a move to a page that waits for a later portion.
+                may = without_movers(may, ledger.staged, set(ledger.live_keys()))
+                rows = [ledger.staged[key] for key in sorted(may)]
                 publisher = Publisher(state, self._config, lambda: self._embedder)
                 run_id = f"{COMMAND}-{new_run_id(self._clock())}"
                 done = publisher.publish(ledger.whole(rows), run_id, self._clock, allowance=0)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from freshcrawl.core import guards
+from freshcrawl.core.embedding_plan import without_movers
 from freshcrawl.core.guards import LONE_MOVES, REMOVALS
 from freshcrawl.core.pages import Status
 from freshcrawl.core.proofs import Proof
@@ -99,7 +100,8 @@ def release(run: Run) -> list[str]:
         run.report.held = len(ledger.staged)
         run.report.held_reasons.append(run.report.pinned)
         return []
-    return sorted(free)
+    # A page that moved leaves with the page it moved to, not before.
+    return sorted(without_movers(free, ledger.staged, set(ledger.live_keys())))
 
 
 def _report(run: Run, judgement: Judgement, held: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from freshcrawl import embed_site
+from freshcrawl import embed_site, embedding
 from freshcrawl.core.embedding_plan import day_of
 from freshcrawl.embed_site import Embedded, SiteEmbedding
 from freshcrawl.forgetting import forget
@@ -22,6 +22,7 @@ from freshcrawl.interrupting import Interruptible
 from freshcrawl.stores.locks import EMBEDDING, LockedError, SiteLock
 from tests.support.cuts import WatchedEmbedder
 from tests.support.in_process import NAME
+from tests.support.origin import Answer
 from tests.support.quick_site import NOW, QuickSite
 from tests.support.site_model import key_of, url_of
 from tests.test_backlog import PAGES, PATHS, crawl, texts, write
@@ -133,6 +134,30 @@ def _vectors(state: SiteState) -> list[tuple[str]]:
     assert state.folder is not None
     with closing(sqlite3.connect(state.folder / "corpus.sqlite")) as conn:
         return list(conn.execute("SELECT embed_digest FROM vectors"))
+
+
+def test_a_page_that_moved_answers_while_other_portions_are_published(
+    site: QuickSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "PORTION_BATCHES", 1)
+    embed(site, lambda batch: None)
+    write(site, "second", PATHS[1:])
+    write(site, "third", ["/new"])
+    site.on_sitemap("/", *PATHS, "/new")
+    site.server.answers[PATHS[0]] = Answer("", 301, {"Location": "/new"})
+    assert crawl(site, embed_apart=True).moved == 1
+    seen: list[set[str]] = []
+
+    def tell(batch: int) -> None:
+        answering = texts(site)
+        seen.append({key for key, editions in answering.items() if editions == {"second"}})
+        assert (key_of(PATHS[0]) in answering) != (key_of("/new") in answering)
+
+    done = embed(site, tell)
+    assert done.pending_embed == 0
+    assert len(set(map(len, seen))) > 2, "it was published in portions"
+    assert key_of(PATHS[0]) not in texts(site)
+    assert not site.findings()
 
 
 def test_a_crawl_finds_another_text_meanwhile_and_that_is_what_is_published(
