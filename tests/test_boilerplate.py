@@ -256,7 +256,7 @@ OLD_AND_NEW = (*Template().before[:2], *NEW.before[1:])
         pytest.param("freshcrawl.tally:release", marks=pytest.mark.nightly),
         "freshcrawl.publishing:Publisher.publish",
         "freshcrawl.publishing:write_index",
-        "freshcrawl.run:Run.adopt",
+        pytest.param("freshcrawl.run:Run.adopt", marks=pytest.mark.nightly),
         pytest.param("freshcrawl.run:Run.finish", marks=pytest.mark.nightly),
     ],
 )

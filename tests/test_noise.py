@@ -208,6 +208,7 @@ def test_noise_of_all_kinds_and_real_edits(site: Site) -> None:
     assert counts(site.crawl())[0] == 0, site.verdicts()
 
 
+@pytest.mark.nightly
 def test_the_footer_of_a_template_and_copies_of_an_hour(site: Site) -> None:
     paths = ["/one", "/two", "/three", "/four"]
 
@@ -250,6 +251,7 @@ def test_the_footer_of_a_template_and_copies_of_an_hour(site: Site) -> None:
     assert site.noise_row("five") is None
 
 
+@pytest.mark.nightly
 def test_a_release_that_is_held_is_confirmed_though_no_two_answers_are_the_same(site: Site) -> None:
     rng = random.Random(3)
     words = " ".join(f"The handle {name} is turned once a day." for name in TOPICS)
@@ -273,6 +275,7 @@ def test_a_release_that_is_held_is_confirmed_though_no_two_answers_are_the_same(
     assert all("new release" in text for text in site.texts().values())
 
 
+@pytest.mark.nightly
 def test_a_redesign_of_pages_that_show_the_time_changes_none(site: Site) -> None:
     """Their main text has no element of its own: the frame is told by its repetition."""
     site.origin.serve_sitemap(*[f"/{topic}" for topic in SOUP])
